@@ -1,0 +1,93 @@
+//! Why a folder of images cannot be read.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::error::FormatError;
+
+/// A folder of images that is not laid out, or not filled, as it should be.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FolderError {
+    /// A folder that cannot be listed.
+    #[error("{path}: cannot be read: {reason}", path = path.display())]
+    Io {
+        /// The folder.
+        path: PathBuf,
+        /// What the operating system says.
+        reason: io::Error,
+    },
+    /// A folder without class folders.
+    #[error(
+        "{path}: holds no folders; hint: put one folder a class there, or train/ and val/ with them",
+        path = path.display()
+    )]
+    NoClasses {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// `train/` without `val/` or `test/`.
+    #[error("{path}: has train/ but neither val/ nor test/", path = path.display())]
+    NoTest {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Training and test folders hold different classes.
+    #[error(
+        "{path}: class {class} is not in both train/ and its test folder; hint: to split classes by file \
+         name, put all class folders directly into one folder",
+        path = path.display()
+    )]
+    ClassMismatch {
+        /// The root.
+        path: PathBuf,
+        /// A class that is in one of them only.
+        class: String,
+    },
+    /// Fewer classes than asked for.
+    #[error("{path}: has {found} classes, but {wanted} are asked for", path = path.display())]
+    TooFewClasses {
+        /// The folder.
+        path: PathBuf,
+        /// Classes asked for.
+        wanted: usize,
+        /// Classes there.
+        found: usize,
+    },
+    /// Fewer images than asked for.
+    #[error("{path}: has {found} images (.jpg, .jpeg, .png), but {wanted} are needed", path = path.display())]
+    TooFewImages {
+        /// The class folder.
+        path: PathBuf,
+        /// Images needed.
+        wanted: usize,
+        /// Images there.
+        found: usize,
+    },
+    /// A file that is no image.
+    #[error("{path}: cannot be decoded: {reason}", path = path.display())]
+    Undecodable {
+        /// The file.
+        path: PathBuf,
+        /// What the decoder says.
+        reason: String,
+    },
+    /// An image of another size than those before it.
+    #[error(
+        "{path}: is {}×{} (height × width), but {}×{} is expected; hint: give a target size to resize to",
+        found.0, found.1, expected.0, expected.1, path = path.display()
+    )]
+    Size {
+        /// The file.
+        path: PathBuf,
+        /// Height and width of the images before.
+        expected: (u32, u32),
+        /// Height and width of this one.
+        found: (u32, u32),
+    },
+    /// Images and labels that do not fit together.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+}

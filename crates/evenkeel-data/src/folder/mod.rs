@@ -1,0 +1,96 @@
+//! Folders of photographs, one a class (mini-ImageNet and the like).
+//!
+//! Two layouts are understood. With `train/` and `val/` (or `test/`) in the root, each of them holds
+//! one folder a class with all its images. Otherwise the root itself holds one folder a class: with
+//! file names sorted, the first [`train`](FolderOptions::train) images train and the last
+//! [`test`](FolderOptions::test) test. Classes are numbered in the sorted order of their names.
+//! Files that are not `.jpg`, `.jpeg` or `.png`, and names that begin with a dot, are passed over.
+//!
+//! JPEG decoders may differ by one grey level; results are not meant to be byte-equal with Pillow's.
+
+mod error;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use image::imageops::FilterType;
+
+pub use error::FolderError;
+
+use crate::dataset::DataSet;
+use crate::images::{Images, Labelled, Shape};
+
+/// How to read a folder of images. The default is that of Split mini-ImageNet.
+///
+/// | field | default | purpose |
+/// |---|---|---|
+/// | `size` | none | target height and width; images that differ are resized (bilinear, antialiased: `Triangle`), aspect not kept. Without it all images must have one size |
+/// | `train` | 500 | training images a class, where the layout does not tell |
+/// | `test` | 100 | test images a class, where the layout does not tell |
+/// | `classes` | all | read only the first so many classes |
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FolderOptions {
+    /// Target height and width.
+    pub size: Option<(u32, u32)>,
+    /// Training images a class.
+    pub train: usize,
+    /// Test images a class.
+    pub test: usize,
+    /// How many classes to read.
+    pub classes: Option<usize>,
+}
+
+impl Default for FolderOptions {
+    fn default() -> Self {
+        Self { size: None, train: 500, test: 100, classes: None }
+    }
+}
+
+/// Reads a folder of images as RGB.
+///
+/// ```no_run
+/// use evenkeel_data::folder::{FolderOptions, load};
+///
+/// let options = FolderOptions { classes: Some(50), ..FolderOptions::default() };
+/// let data = load("mini-imagenet".as_ref(), options)?;
+/// assert_eq!(data.classes(), 50);
+/// # Ok::<(), evenkeel_data::folder::FolderError>(())
+/// ```
+pub fn load(root: &Path, options: FolderOptions) -> Result<DataSet, FolderError> {
+    let scan::Listing { classes, train, test } = scan::list(root, &options)?;
+    let name = root.file_name().map_or_else(|| "folder".into(), |name| name.to_string_lossy().into_owned());
+    let mut size = options.size;
+    let train = decode(&train, &mut size, &options, classes)?;
+    let test = decode(&test, &mut size, &options, classes)?;
+    Ok(DataSet::new(name, train, test)?)
+}
+
+/// Decodes files to `3 × h × w`; the first image sets `size` if nothing else has.
+fn decode(
+    files: &[(PathBuf, u16)],
+    size: &mut Option<(u32, u32)>,
+    options: &FolderOptions,
+    classes: usize,
+) -> Result<Labelled, FolderError> {
+    let mut pixels = Vec::new();
+    for (path, _) in files {
+        let picture = image::open(path)
+            .map_err(|e| FolderError::Undecodable { path: path.clone(), reason: e.to_string() })?;
+        let found = (picture.height(), picture.width());
+        let expected = *size.get_or_insert(found);
+        let picture = match options.size {
+            _ if found == expected => picture,
+            Some((height, width)) => picture.resize_exact(width, height, FilterType::Triangle),
+            None => return Err(FolderError::Size { path: path.clone(), expected, found }),
+        };
+        let rgb = picture.into_rgb8().into_raw();
+        for channel in 0..3 {
+            pixels.extend(rgb.iter().skip(channel).step_by(3));
+        }
+    }
+    let (height, width) = size.unwrap_or((1, 1));
+    let images = Images::new(Shape::new(3, height as usize, width as usize), pixels)?;
+    Ok(Labelled::new(images, files.iter().map(|(_, label)| *label).collect(), classes)?)
+}

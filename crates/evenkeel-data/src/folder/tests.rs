@@ -1,0 +1,85 @@
+use std::fs;
+
+use image::{Rgb, RgbImage};
+use tempfile::TempDir;
+
+use super::*;
+
+/// Saves a flat `width × height` picture whose red value is `red`.
+fn save(root: &TempDir, path: &str, (width, height): (u32, u32), red: u8) {
+    let path = root.path().join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    RgbImage::from_pixel(width, height, Rgb([red, 10, 20])).save(path).unwrap();
+}
+
+fn message(root: &TempDir, options: FolderOptions) -> String {
+    let text = load(root.path(), options).unwrap_err().to_string();
+    assert!(!text.contains('\n'), "{text}");
+    text
+}
+
+const TWO_AND_ONE: FolderOptions = FolderOptions { size: None, train: 2, test: 1, classes: None };
+
+#[test]
+fn one_folder_a_class_is_split_by_sorted_file_name() {
+    let root = TempDir::new().unwrap();
+    for (i, name) in ["d.png", "a.png", "c.PNG", "b.png"].iter().enumerate() {
+        save(&root, &format!("n02/{name}"), (3, 2), 100 + i as u8);
+        save(&root, &format!("n01/{name}"), (3, 2), i as u8);
+    }
+    fs::write(root.path().join("n01/notes.txt"), "not an image").unwrap();
+    fs::create_dir(root.path().join(".hidden")).unwrap();
+    let data = load(root.path(), TWO_AND_ONE).unwrap();
+    assert_eq!(data.shape(), Shape::new(3, 2, 3));
+    assert_eq!((data.train().labels(), data.test().labels()), (&[0, 0, 1, 1][..], &[0, 1][..]));
+    let red = |set: &Labelled| (0..set.len()).map(|i| set.image(i)[0]).collect::<Vec<_>>();
+    assert_eq!((red(data.train()), red(data.test())), (vec![1, 3, 101, 103], vec![0, 100]));
+    assert_eq!(data.train().image(0)[6..12], [10; 6]);
+}
+
+#[test]
+fn train_and_val_folders_are_taken_whole() {
+    let root = TempDir::new().unwrap();
+    for class in ["x", "y", "z"] {
+        save(&root, &format!("train/{class}/1.png"), (2, 2), 1);
+        save(&root, &format!("train/{class}/2.jpg"), (2, 2), 2);
+        save(&root, &format!("val/{class}/1.jpeg"), (2, 2), 3);
+    }
+    let data = load(root.path(), FolderOptions::default()).unwrap();
+    assert_eq!((data.train().len(), data.test().len(), data.classes()), (6, 3, 3));
+    let two = load(root.path(), FolderOptions { classes: Some(2), ..FolderOptions::default() }).unwrap();
+    assert_eq!((two.train().len(), two.classes()), (4, 2));
+    fs::remove_dir_all(root.path().join("val/z")).unwrap();
+    assert!(message(&root, FolderOptions::default()).contains("class z is not in both"));
+    fs::remove_dir_all(root.path().join("val")).unwrap();
+    assert!(message(&root, FolderOptions::default()).contains("neither val/ nor test/"));
+}
+
+#[test]
+fn other_sizes_are_an_error_unless_a_target_is_given() {
+    let root = TempDir::new().unwrap();
+    save(&root, "n01/a.png", (4, 4), 1);
+    save(&root, "n01/b.png", (6, 5), 1);
+    save(&root, "n01/c.png", (4, 4), 1);
+    let text = message(&root, TWO_AND_ONE);
+    assert!(text.contains("b.png: is 5×6 (height × width), but 4×4 is expected; hint"), "{text}");
+    let data = load(root.path(), FolderOptions { size: Some((2, 3)), ..TWO_AND_ONE }).unwrap();
+    assert_eq!(data.shape(), Shape::new(3, 2, 3));
+    assert!(data.train().image(1)[6..12].iter().all(|&green| green == 10));
+}
+
+#[test]
+fn missing_and_broken_images_are_named() {
+    let root = TempDir::new().unwrap();
+    assert!(message(&root, TWO_AND_ONE).contains("holds no folders"));
+    save(&root, "n01/a.png", (4, 4), 1);
+    let text = message(&root, TWO_AND_ONE);
+    assert!(text.contains("n01: has 1 images (.jpg, .jpeg, .png), but 3 are needed"), "{text}");
+    fs::write(root.path().join("n01/b.png"), "no picture").unwrap();
+    save(&root, "n01/c.png", (4, 4), 1);
+    assert!(message(&root, TWO_AND_ONE).contains("b.png: cannot be decoded"));
+    let wanted = FolderOptions { classes: Some(2), ..TWO_AND_ONE };
+    assert!(message(&root, wanted).contains("has 1 classes, but 2 are asked for"));
+    let gone = load(&root.path().join("gone"), TWO_AND_ONE).unwrap_err().to_string();
+    assert!(gone.contains("gone: cannot be read"), "{gone}");
+}

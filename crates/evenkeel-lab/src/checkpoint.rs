@@ -1,0 +1,153 @@
+//! The state of an unfinished run in one file: written whole or not at all, and checked when read.
+//!
+//! Layout: a magic line, a line of JSON ([`Header`]), then weights and optimizer state.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+const MAGIC: &[u8] = b"evenkeel checkpoint 1\n";
+
+/// Where training was, and what the curve file held then.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// Id of the spec that it belongs to.
+    pub spec: String,
+    /// Iterations done.
+    pub iteration: u64,
+    /// Length of the curve file at that moment: what comes after it is done again.
+    pub curve_bytes: u64,
+    /// Seconds of training so far.
+    pub seconds: f64,
+    weights_bytes: usize,
+    sha256: String,
+}
+
+/// A checkpoint in memory. Batches are a function of seed and iteration, so there is no generator state to keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checkpoint {
+    /// Position.
+    pub header: Header,
+    /// The model's weights.
+    pub weights: Vec<u8>,
+    /// The optimizer's state, gain included.
+    pub optimizer: Vec<u8>,
+}
+
+/// Why a checkpoint cannot be used.
+#[derive(Debug, Error)]
+pub enum CheckpointError {
+    /// It cannot be read or written.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// It is not one, or it is damaged.
+    #[error("not a whole checkpoint ({0}); delete it to start this run again")]
+    Damaged(&'static str),
+    /// It is another run's.
+    #[error("belongs to run {found}, not to {expected}; delete it to start this run again")]
+    OtherSpec {
+        /// Id in the file.
+        found: String,
+        /// Id of the run.
+        expected: String,
+    },
+}
+
+fn hex_sha256(weights: &[u8], optimizer: &[u8]) -> String {
+    let digest = Sha256::new().chain_update(weights).chain_update(optimizer).finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Checkpoint {
+    /// A checkpoint of the run with that id.
+    pub fn new(spec: &str, iteration: u64, curve_bytes: u64, seconds: f64, state: (Vec<u8>, Vec<u8>)) -> Self {
+        let (weights, optimizer) = state;
+        let header = Header {
+            spec: spec.to_string(),
+            iteration,
+            curve_bytes,
+            seconds,
+            weights_bytes: weights.len(),
+            sha256: hex_sha256(&weights, &optimizer),
+        };
+        Self { header, weights, optimizer }
+    }
+
+    /// Writes it beside `path`, syncs it and renames it into place.
+    pub fn save(&self, path: &Path) -> std::io::Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(MAGIC)?;
+        serde_json::to_writer(&mut file, &self.header)?;
+        file.write_all(b"\n")?;
+        file.write_all(&self.weights)?;
+        file.write_all(&self.optimizer)?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// Reads the checkpoint of the run with id `spec`; `None` if there is no file.
+    pub fn load(path: &Path, spec: &str) -> Result<Option<Self>, CheckpointError> {
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        Self::parse(&bytes, spec).map(Some)
+    }
+
+    fn parse(bytes: &[u8], spec: &str) -> Result<Self, CheckpointError> {
+        use CheckpointError::Damaged;
+        let rest = bytes.strip_prefix(MAGIC).ok_or(Damaged("wrong first line"))?;
+        let end = rest.iter().position(|byte| *byte == b'\n').ok_or(Damaged("no header"))?;
+        let header: Header = serde_json::from_slice(&rest[..end]).map_err(|_| Damaged("bad header"))?;
+        let payload = &rest[end + 1..];
+        let (weights, optimizer) =
+            payload.split_at_checked(header.weights_bytes).ok_or(Damaged("truncated"))?;
+        if hex_sha256(weights, optimizer) != header.sha256 {
+            return Err(Damaged("checksum differs"));
+        }
+        if header.spec != spec {
+            return Err(CheckpointError::OtherSpec { found: header.spec, expected: spec.to_string() });
+        }
+        Ok(Self { weights: weights.to_vec(), optimizer: optimizer.to_vec(), header })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes() -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoint.bin");
+        let checkpoint = Checkpoint::new("abc", 7, 99, 1.5, (vec![1, 2, 3], vec![4, 5]));
+        checkpoint.save(&path).unwrap();
+        assert_eq!(Checkpoint::load(&path, "abc").unwrap(), Some(checkpoint));
+        std::fs::read(path).unwrap()
+    }
+
+    #[test]
+    fn no_cut_or_flipped_file_is_accepted() {
+        let whole = bytes();
+        for length in 0..whole.len() {
+            assert!(Checkpoint::parse(&whole[..length], "abc").is_err(), "cut at {length}");
+        }
+        // The payload is under the checksum; a flipped position in the header would show in the curve's length.
+        for i in whole.len() - 5..whole.len() {
+            let mut flipped = whole.clone();
+            flipped[i] ^= 1;
+            assert!(Checkpoint::parse(&flipped, "abc").is_err(), "flipped {i}");
+        }
+    }
+
+    #[test]
+    fn another_runs_checkpoint_is_refused_by_name() {
+        let error = Checkpoint::parse(&bytes(), "def").unwrap_err().to_string();
+        assert_eq!(error, "belongs to run abc, not to def; delete it to start this run again");
+    }
+}

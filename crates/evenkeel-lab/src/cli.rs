@@ -1,0 +1,57 @@
+//! The command line: one file a subcommand.
+
+mod completions;
+mod data;
+mod error;
+mod interrupt;
+mod list;
+mod metrics;
+mod run;
+mod status;
+mod worker;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Trains on a stream of tasks, evaluates after every iteration, and shows the stability gap.
+#[derive(Parser)]
+#[command(
+    name = "evenkeel",
+    version,
+    after_help = "Examples:\n  \
+        evenkeel run split-mnist                        the paper's experiment: 4 optimizers, 5 seeds\n  \
+        evenkeel run split-digits --seeds 2             a first look without any download\n  \
+        evenkeel status runs/split-mnist                how far it is\n  \
+        evenkeel metrics runs/split-mnist               the tables again\n  \
+        evenkeel metrics my-curve-*.csv --format json   the same metrics for curves of your own"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::Args),
+    Status(status::Args),
+    Metrics(metrics::Args),
+    Data(data::Args),
+    List(list::Args),
+    Completions(completions::Args),
+    Worker(worker::Args),
+}
+
+/// Parses the arguments, runs the command, and prints its error in one line.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(args) => run::run(args),
+        Command::Status(args) => status::run(&args),
+        Command::Metrics(args) => metrics::run(&args),
+        Command::Data(args) => data::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Worker(args) => worker::run(&args),
+    };
+    result.unwrap_or_else(|error| error::report(&error))
+}

@@ -1,0 +1,105 @@
+//! `evenkeel data`: the data sets and their cache.
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use evenkeel_data::source::{self, Catalogue, SourceError, Status};
+
+use super::error::{BadInput, FAILURE};
+use crate::progress::FetchProgress;
+use crate::stream::PrepareError;
+
+/// List, fetch and verify the data sets.
+///
+/// They are kept in the folder that EVENKEEL_DATA names, else in the platform's cache folder, and every file is checked
+/// against its sha256 before it is used.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  \
+    evenkeel data list\n  \
+    evenkeel data fetch mnist\n  \
+    EVENKEEL_DATA=/data evenkeel data verify mnist cifar10")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The data sets and whether they are here.
+    List,
+    /// Fetch data sets that are missing or corrupt.
+    Fetch {
+        /// Names of data sets.
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
+    /// Check the files against their checksums; exit code 1 if any is missing or corrupt.
+    Verify {
+        /// Names of data sets [default: all].
+        names: Vec<String>,
+    },
+    /// Print the folder of a data set, or of the cache.
+    Path {
+        /// Name of a data set.
+        name: Option<String>,
+    },
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        Command::List => list(),
+        Command::Fetch { names } => {
+            for set in named(names)? {
+                source::fetch(set, &mut FetchProgress::default()).map_err(PrepareError::from)?;
+                println!("{set}: {}", source::path(set)?.display());
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Verify { names } if names.is_empty() => verify(&Catalogue::ALL),
+        Command::Verify { names } => verify(&named(names)?),
+        Command::Path { name: None } => {
+            println!("{}", source::cache_dir()?.display());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Path { name: Some(name) } => {
+            println!("{}", source::path(parse(name)?)?.display());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn parse(name: &str) -> Result<Catalogue, BadInput> {
+    name.parse().map_err(|error: SourceError| BadInput(error.to_string()))
+}
+
+fn named(names: &[String]) -> Result<Vec<Catalogue>, BadInput> {
+    names.iter().map(|name| parse(name)).collect()
+}
+
+fn list() -> anyhow::Result<ExitCode> {
+    for set in Catalogue::ALL {
+        let files = source::verify(set)?;
+        let count = |wanted: fn(&Status) -> bool| files.iter().filter(|file| wanted(&file.status)).count();
+        let state = match count(|status| matches!(status, Status::Ok { .. })) {
+            _ if files.is_empty() => "made on the spot".to_string(),
+            ok if ok == files.len() => "here".to_string(),
+            _ if count(|status| matches!(status, Status::Corrupt { .. })) > 0 => {
+                format!("corrupt; `evenkeel data fetch {set}` replaces it")
+            }
+            _ => format!("not here; `evenkeel data fetch {set}` gets it"),
+        };
+        println!("{:14} {state}", set.name());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn verify(sets: &[Catalogue]) -> anyhow::Result<ExitCode> {
+    let mut good = true;
+    for &set in sets {
+        for file in source::verify(set)? {
+            good &= matches!(file.status, Status::Ok { .. });
+            println!("{}: {}", file.path.display(), file.status);
+        }
+    }
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })
+}

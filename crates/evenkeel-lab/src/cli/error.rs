@@ -1,0 +1,47 @@
+//! Errors as the user sees them: one line on stderr, and an exit code that says whose fault it is.
+
+use std::io;
+use std::process::ExitCode;
+
+use evenkeel_metrics::CurveFileError;
+
+use crate::experiment::ExperimentError;
+use crate::report::SummaryError;
+use crate::store::StoreError;
+use crate::stream::PrepareError;
+use crate::train::TrainError;
+
+/// Bad input: a wrong argument, a malformed file.
+pub(super) const BAD_INPUT: u8 = 2;
+/// Everything else that fails.
+pub(super) const FAILURE: u8 = 1;
+
+/// Input that a command refuses, where no library error says so.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct BadInput(pub(super) String);
+
+/// Prints the error and gives its exit code.
+pub(super) fn report(error: &anyhow::Error) -> ExitCode {
+    // A reader that closed the pipe (`| head`) is no error.
+    if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("error: {error:#}");
+    ExitCode::from(if is_bad_input(error) { BAD_INPUT } else { FAILURE })
+}
+
+fn is_bad_input(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.is::<BadInput>()
+            || cause.is::<ExperimentError>()
+            || cause.is::<CurveFileError>()
+            || cause.is::<SummaryError>()
+            || cause.downcast_ref::<StoreError>().is_some_and(StoreError::is_bad_input)
+            || cause.downcast_ref::<PrepareError>().is_some_and(PrepareError::is_bad_input)
+            || cause.downcast_ref::<TrainError>().is_some_and(|error| match error {
+                TrainError::Store(error) => error.is_bad_input(),
+                TrainError::State(_) | TrainError::Optimizer(_) => true,
+            })
+    })
+}

@@ -1,0 +1,65 @@
+//! `evenkeel status`: how far the runs of a folder are.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use comfy_table::{Table, presets};
+use evenkeel_metrics::read_curve;
+
+use super::error::BadInput;
+use crate::store::{Status, Store, StoredRun};
+
+/// Show how far the runs in a folder are.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  evenkeel status runs/split-mnist")]
+pub(super) struct Args {
+    /// Folder that `evenkeel run` wrote.
+    dir: PathBuf,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let runs = runs_in(&args.dir)?;
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_header(["benchmark", "optimizer", "seed", "status", "iteration", "task-1 acc", "seconds"]);
+    for run in &runs {
+        let spec = &run.record.spec;
+        let (status, curve) = (describe(run), read_curve(&run.curve_path()).ok());
+        let last = curve.as_ref().and_then(|curve| curve.points().last());
+        table.add_row([
+            spec.benchmark.clone(),
+            spec.optimizer.name.clone(),
+            spec.seed.to_string(),
+            status,
+            last.map_or("–".into(), |point| point.iteration.to_string()),
+            last.map_or("–".into(), |point| format!("{:.2}", point.task1_acc)),
+            format!("{:.1}", run.record.seconds),
+        ]);
+    }
+    println!("{table}");
+    let done = runs.iter().filter(|run| run.record.status != Status::Unfinished).count();
+    println!("{done} of {} runs ended", runs.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(run: &StoredRun) -> String {
+    match &run.record.status {
+        Status::Done => "done".into(),
+        Status::Diverged { iteration, reason } => format!("diverged at {iteration}: {reason}"),
+        Status::Unfinished if run.is_locked() => "running".into(),
+        Status::Unfinished if run.curve_path().exists() => "stopped".into(),
+        Status::Unfinished => "waiting".into(),
+    }
+}
+
+/// The runs of a folder; one that holds none is bad input.
+pub(super) fn runs_in(dir: &std::path::Path) -> anyhow::Result<Vec<StoredRun>> {
+    if !dir.is_dir() {
+        return Err(BadInput(format!("{}: no such folder", dir.display())).into());
+    }
+    let runs = Store::new(dir).runs()?;
+    if runs.is_empty() {
+        return Err(BadInput(format!("{}: holds no runs; name a folder that `evenkeel run` wrote", dir.display())).into());
+    }
+    Ok(runs)
+}

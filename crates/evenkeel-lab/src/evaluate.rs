@@ -1,0 +1,101 @@
+//! Accuracy and loss on a test set.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor, TensorData};
+use evenkeel::nn::Mlp;
+use evenkeel_data::{Labelled, Normalization, evaluation_subset};
+
+/// Rows per forward pass: activations of a block stay in the second-level cache.
+const BLOCK: usize = 512;
+
+/// A test set as tensors, converted once.
+pub struct TestSet {
+    blocks: Vec<Tensor<2>>,
+    labels: Vec<u16>,
+}
+
+/// What a test set says about a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Evaluation {
+    /// Correct predictions.
+    pub hits: usize,
+    /// Images.
+    pub total: usize,
+    /// Mean cross-entropy.
+    pub loss: f64,
+}
+
+impl Evaluation {
+    /// Accuracy in percent.
+    pub fn accuracy(&self) -> f64 {
+        100.0 * self.hits as f64 / self.total as f64
+    }
+}
+
+impl TestSet {
+    /// All images, or a random subset of `samples` chosen by `seed`.
+    pub fn new(test: &Labelled, samples: Option<usize>, seed: u64, normalization: &Normalization) -> Self {
+        let chosen: Vec<usize> = match samples {
+            Some(n) if n < test.len() => evaluation_subset(test, n, seed),
+            _ => (0..test.len()).collect(),
+        };
+        let device = Device::flex();
+        let pixels = test.shape().len();
+        let blocks = chosen.chunks(BLOCK).map(|indices| {
+            let mut values = Vec::with_capacity(indices.len() * pixels);
+            normalization.gather(test, indices.iter().copied(), &mut values);
+            Tensor::from_data(TensorData::new(values, [indices.len(), pixels]), &device)
+        });
+        Self { blocks: blocks.collect(), labels: chosen.iter().map(|&i| test.label(i)).collect() }
+    }
+
+    /// Evaluates the model, in evaluation mode and outside of autodiff.
+    pub fn evaluate(&self, model: &Mlp) -> Evaluation {
+        let model = model.valid();
+        let (mut hits, mut loss, mut labels) = (0, 0.0, self.labels.iter());
+        for block in &self.blocks {
+            let logits = model.forward(block.clone());
+            let [_, classes] = logits.dims();
+            let data = logits.into_data();
+            for (row, &label) in data.as_slice::<f32>().expect("logits are f32").chunks_exact(classes).zip(&mut labels)
+            {
+                let label = usize::from(label);
+                hits += usize::from(predicts(row, label));
+                loss += cross_entropy(row, label);
+            }
+        }
+        Evaluation { hits, total: self.labels.len(), loss: loss / self.labels.len() as f64 }
+    }
+}
+
+/// Whether the label's logit is the largest. Of equal logits the first counts, as in `torch.argmax`; NaN never wins.
+fn predicts(row: &[f32], label: usize) -> bool {
+    let z = row[label];
+    !z.is_nan() && row.iter().enumerate().all(|(i, other)| *other < z || (*other == z && i >= label))
+}
+
+fn cross_entropy(row: &[f32], label: usize) -> f64 {
+    let max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let sum: f64 = row.iter().map(|z| f64::from(z - max).exp()).sum();
+    sum.ln() - f64::from(row[label] - max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_to_the_first_and_nan_never_wins() {
+        assert!(predicts(&[1.0, 1.0, 0.0], 0));
+        assert!(!predicts(&[1.0, 1.0, 0.0], 1));
+        assert!(!predicts(&[f32::NAN, 0.0], 0));
+        assert!(!predicts(&[f32::NAN, 0.0], 1));
+    }
+
+    #[test]
+    fn the_loss_is_stable_for_large_logits() {
+        assert!((cross_entropy(&[1000.0, 0.0], 1) - 1000.0).abs() < 1e-9);
+        assert!((cross_entropy(&[0.0, 0.0], 1) - 2_f64.ln()).abs() < 1e-12);
+        assert!(cross_entropy(&[f32::NAN, 0.0], 1).is_nan());
+    }
+}

@@ -1,0 +1,459 @@
+//! From a benchmark name or a TOML file, and the command line's overrides, to a list of checked runs.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use crate::benchmark::{BENCHMARKS, Benchmark, DEFAULT_OPTIMIZERS, OPTIMIZERS};
+use crate::spec::{OptimizerSpec, RunSpec, Settings};
+
+/// Seeds when none are named: the paper's five runs.
+pub const DEFAULT_SEEDS: u64 = 5;
+
+/// Why an experiment cannot run. Found before the first iteration.
+#[derive(Debug, Error)]
+pub enum ExperimentError {
+    /// No such benchmark.
+    #[error("there is no benchmark '{name}'{hint}")]
+    Benchmark {
+        /// What was asked for.
+        name: String,
+        /// A suggestion, or the list.
+        hint: String,
+    },
+    /// No such optimizer.
+    #[error("there is no optimizer '{name}'{hint}")]
+    Optimizer {
+        /// What was asked for.
+        name: String,
+        /// A suggestion, or the list.
+        hint: String,
+    },
+    /// No such key.
+    #[error("unknown key '{key}'{hint}")]
+    Key {
+        /// What was given.
+        key: String,
+        /// A suggestion, or the list.
+        hint: String,
+    },
+    /// A value of the wrong type or out of range.
+    #[error("{key}: {reason}")]
+    Value {
+        /// The key.
+        key: String,
+        /// What is wrong with its value.
+        reason: String,
+    },
+    /// The experiment file.
+    #[error("{path}: {reason}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// `--seeds`.
+    #[error("seeds '{0}': give a number of seeds (5) or a range (0..5)")]
+    Seeds(String),
+}
+
+/// A checked experiment: the product of its optimizers and seeds on one benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// The benchmark that it starts from.
+    pub benchmark: String,
+    /// The protocol.
+    pub settings: Settings,
+    /// What is compared.
+    pub optimizers: Vec<OptimizerSpec>,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+}
+
+impl Experiment {
+    /// The paper's experiment on a named benchmark: four optimizers, five seeds.
+    pub fn named(name: &str) -> Result<Self, ExperimentError> {
+        let benchmark = find_benchmark(name)?;
+        let optimizers = OPTIMIZERS[..DEFAULT_OPTIMIZERS].iter().filter_map(|(name, _)| benchmark.optimizer(name));
+        Ok(Self {
+            benchmark: name.to_string(),
+            settings: benchmark.settings(),
+            optimizers: optimizers.collect(),
+            seeds: (0..DEFAULT_SEEDS).collect(),
+        })
+    }
+
+    /// An experiment file; its keys are described in `docs/experiment-file.md`.
+    pub fn load(path: &Path) -> Result<Self, ExperimentError> {
+        let file = |reason: String| ExperimentError::File { path: path.display().to_string(), reason };
+        let text = std::fs::read_to_string(path).map_err(|error| file(error.to_string()))?;
+        // The parser's message spans several lines; its first and last say where and what.
+        let table: Map<String, Value> = toml::from_str(&text)
+            .map_err(|error: toml::de::Error| file(one_line(&error, &text)))?;
+        Self::from_table(table).map_err(|error| file(error.to_string()))
+    }
+
+    fn from_table(mut table: Map<String, Value>) -> Result<Self, ExperimentError> {
+        let value_error = |key: &str, reason: &str| ExperimentError::Value { key: key.into(), reason: reason.into() };
+        let name = match table.remove("benchmark") {
+            Some(Value::String(name)) => name,
+            _ => return Err(value_error("benchmark", "the name of a benchmark is required")),
+        };
+        let mut experiment = Self::named(&name)?;
+        let benchmark = find_benchmark(&name)?;
+
+        let variants = match table.remove("optimizer") {
+            None => Map::new(),
+            Some(Value::Object(tables)) => tables,
+            Some(_) => return Err(value_error("optimizer", "expected tables such as [optimizer.ngm-sgd]")),
+        };
+        if let Some(names) = table.remove("optimizers") {
+            let names: Vec<String> =
+                serde_json::from_value(names).map_err(|_| value_error("optimizers", "expected a list of names"))?;
+            experiment.optimizers.clear();
+            for name in names {
+                experiment.optimizers.push(variant(benchmark, &name, variants.get(&name))?);
+            }
+        } else {
+            for (name, overrides) in &variants {
+                let optimizer = variant(benchmark, name, Some(overrides))?;
+                match experiment.optimizers.iter_mut().find(|known| known.name == *name) {
+                    Some(known) => *known = optimizer,
+                    None => experiment.optimizers.push(optimizer),
+                }
+            }
+        }
+        if let Some(unused) = variants.keys().find(|name| !experiment.optimizers.iter().any(|o| o.name == **name)) {
+            return Err(value_error(&format!("optimizer.{unused}"), "is described but not among the optimizers"));
+        }
+        match table.remove("seeds") {
+            None => {}
+            Some(Value::Number(count)) => experiment.set_seeds(&count.to_string())?,
+            Some(Value::String(range)) => experiment.set_seeds(&range)?,
+            Some(_) => return Err(value_error("seeds", "expected a number or a range such as \"0..5\"")),
+        }
+        let known = ["benchmark", "optimizers", "optimizer", "seeds"];
+        for (key, value) in table {
+            experiment.settings = with_key(&experiment.settings, &key, value, &known)?;
+        }
+        experiment.check()?;
+        Ok(experiment)
+    }
+
+    /// Replaces the optimizers by named ones with the paper's parameters, keeping those already described.
+    pub fn set_optimizers(&mut self, names: &[String]) -> Result<(), ExperimentError> {
+        let benchmark = find_benchmark(&self.benchmark)?;
+        let mut chosen: Vec<OptimizerSpec> = Vec::new();
+        for name in names {
+            if chosen.iter().any(|optimizer| optimizer.name == *name) {
+                continue;
+            }
+            let described = self.optimizers.iter().find(|optimizer| optimizer.name == *name);
+            chosen.push(match described {
+                Some(optimizer) => optimizer.clone(),
+                None => variant(benchmark, name, None)?,
+            });
+        }
+        self.optimizers = chosen;
+        Ok(())
+    }
+
+    /// `5` (seeds 0 to 4) or `2..7`.
+    pub fn set_seeds(&mut self, text: &str) -> Result<(), ExperimentError> {
+        let bad = || ExperimentError::Seeds(text.to_string());
+        let range = match text.split_once("..") {
+            Some((from, to)) => from.parse().map_err(|_| bad())?..to.parse().map_err(|_| bad())?,
+            None => 0..text.parse::<u64>().map_err(|_| bad())?,
+        };
+        if range.is_empty() || range.end - range.start > 100_000 {
+            return Err(bad());
+        }
+        self.seeds = range.collect();
+        Ok(())
+    }
+
+    /// One `--set key=value`: a key of the settings, or a parameter of every optimizer that has it (`lr`), or of one
+    /// (`ngm-sgd.eta`).
+    pub fn set(&mut self, assignment: &str) -> Result<(), ExperimentError> {
+        let (key, text) = assignment.split_once('=').ok_or_else(|| ExperimentError::Value {
+            key: format!("--set {assignment}"),
+            reason: "expected key=value".to_string(),
+        })?;
+        let value = parse_value(text);
+        if let Some((name, parameter)) = key.rsplit_once('.') {
+            let names: Vec<&str> = self.optimizers.iter().map(|optimizer| optimizer.name.as_str()).collect();
+            let hint = suggest(name, &names);
+            let optimizer = self.optimizers.iter_mut().find(|optimizer| optimizer.name == name);
+            let optimizer = optimizer.ok_or(ExperimentError::Optimizer { name: name.to_string(), hint })?;
+            *optimizer = with_parameter(optimizer, parameter, value)?;
+        } else if keys_of(&self.settings).iter().any(|known| known == key) {
+            self.settings = with_key(&self.settings, key, value, &[])?;
+        } else {
+            let mut changed = false;
+            for optimizer in &mut self.optimizers {
+                if parameters(optimizer).contains(&key.to_string()) {
+                    *optimizer = with_parameter(optimizer, key, value.clone())?;
+                    changed = true;
+                }
+            }
+            if !changed {
+                let mut known = keys_of(&self.settings);
+                known.extend(self.optimizers.iter().flat_map(parameters));
+                return Err(ExperimentError::Key { key: key.to_string(), hint: suggest(key, &known) });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks everything that can be known before the data is there.
+    pub fn check(&self) -> Result<(), ExperimentError> {
+        let s = &self.settings;
+        let bad = |key: &str, reason: String| Err(ExperimentError::Value { key: key.into(), reason });
+        for (key, value) in [("iterations", s.iterations), ("batch", s.batch as u64), ("eval_every", s.eval_every)] {
+            if value == 0 {
+                return bad(key, "must be at least 1".into());
+            }
+        }
+        if s.eval_samples == Some(0) {
+            return bad("eval_samples", "must be at least 1".into());
+        }
+        if s.replay.is_some_and(|capacity| capacity == 0 || s.batch < 2) {
+            return bad("replay", "needs a capacity of at least 1 and a batch of at least 2".into());
+        }
+        if s.hidden.is_empty() || s.hidden.contains(&0) {
+            return bad("hidden", "needs at least one layer of at least one unit".into());
+        }
+        if s.device != "flex" {
+            return bad("device", format!("'{}' is not available; this build has: flex", s.device));
+        }
+        if self.optimizers.is_empty() {
+            return bad("optimizers", "name at least one".into());
+        }
+        for optimizer in &self.optimizers {
+            if let Err(error) = optimizer.rule.check() {
+                return bad(&optimizer.name, error.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    /// One spec for each seed and optimizer. Seed by seed, so that an interrupted experiment has complete pairs.
+    ///
+    /// `data_sha256` identifies data that is not in the catalogue.
+    pub fn expand(&self, data_sha256: Option<&str>) -> Vec<RunSpec> {
+        let run = |seed, optimizer: &OptimizerSpec| RunSpec {
+            benchmark: self.benchmark.clone(),
+            settings: self.settings.clone(),
+            optimizer: optimizer.clone(),
+            seed,
+            data_sha256: data_sha256.map(ToString::to_string),
+        };
+        let mut specs = Vec::with_capacity(self.seeds.len() * self.optimizers.len());
+        for &seed in &self.seeds {
+            specs.extend(self.optimizers.iter().map(|optimizer| run(seed, optimizer)));
+        }
+        specs
+    }
+}
+
+fn find_benchmark(name: &str) -> Result<&'static Benchmark, ExperimentError> {
+    Benchmark::named(name).ok_or_else(|| {
+        let known: Vec<&str> = BENCHMARKS.iter().map(|benchmark| benchmark.name).collect();
+        ExperimentError::Benchmark { name: name.to_string(), hint: suggest(name, &known) }
+    })
+}
+
+/// A named optimizer, or a variant of one (`base = "…"`), with overridden parameters.
+fn variant(benchmark: &Benchmark, name: &str, overrides: Option<&Value>) -> Result<OptimizerSpec, ExperimentError> {
+    let mut overrides = match overrides {
+        None => Map::new(),
+        Some(Value::Object(table)) => table.clone(),
+        Some(_) => {
+            let key = format!("optimizer.{name}");
+            return Err(ExperimentError::Value { key, reason: "expected a table of parameters".into() });
+        }
+    };
+    let base = match overrides.remove("base") {
+        Some(Value::String(base)) => base,
+        Some(_) => return Err(ExperimentError::Value { key: format!("optimizer.{name}.base"), reason: "expected a name".into() }),
+        None => name.to_string(),
+    };
+    let mut optimizer = benchmark.optimizer(&base).ok_or_else(|| {
+        let known: Vec<&str> = OPTIMIZERS.iter().map(|(name, _)| *name).collect();
+        ExperimentError::Optimizer { name: base.clone(), hint: suggest(&base, &known) }
+    })?;
+    // The name becomes part of a folder's name.
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_+=".contains(c)) {
+        let reason = "use letters, digits, '-', '_', '+' and '='".into();
+        return Err(ExperimentError::Value { key: format!("optimizer name '{name}'"), reason });
+    }
+    optimizer.name = name.to_string();
+    for (key, value) in overrides {
+        optimizer = with_parameter(&optimizer, &key, value)?;
+    }
+    Ok(optimizer)
+}
+
+fn object<T: Serialize>(value: &T) -> Map<String, Value> {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+/// Keys of the settings, those that are absent included.
+fn keys_of(settings: &Settings) -> Vec<String> {
+    let optional = ["classes_per_task", "class_order", "degrees", "domains", "replay", "eval_samples"];
+    let mut keys: Vec<String> = object(settings).keys().cloned().collect();
+    keys.extend(optional.iter().map(ToString::to_string).filter(|key| !object(settings).contains_key(key)));
+    keys
+}
+
+fn parameters(optimizer: &OptimizerSpec) -> Vec<String> {
+    let rule = object(&optimizer.rule);
+    rule.keys().filter(|key| *key != "kind").cloned().chain(["reset".to_string()]).collect()
+}
+
+fn with_key(settings: &Settings, key: &str, value: Value, also: &[&str]) -> Result<Settings, ExperimentError> {
+    let mut known = keys_of(settings);
+    if !known.contains(&key.to_string()) {
+        known.extend(also.iter().map(ToString::to_string));
+        return Err(ExperimentError::Key { key: key.to_string(), hint: suggest(key, &known) });
+    }
+    replace(settings, key, key, value)
+}
+
+fn with_parameter(optimizer: &OptimizerSpec, key: &str, value: Value) -> Result<OptimizerSpec, ExperimentError> {
+    let full = format!("{}.{key}", optimizer.name);
+    let known = parameters(optimizer);
+    if !known.contains(&key.to_string()) {
+        return Err(ExperimentError::Key { key: full, hint: suggest(key, &known) });
+    }
+    let mut changed = optimizer.clone();
+    if key == "reset" {
+        changed = replace(optimizer, key, &full, value)?;
+    } else {
+        changed.rule = replace(&optimizer.rule, key, &full, value)?;
+    }
+    changed.rule.check().map_err(|error| ExperimentError::Value { key: full, reason: error.to_string() })?;
+    Ok(changed)
+}
+
+/// `of` with one field replaced; the type's own deserialisation checks the value.
+fn replace<T: Serialize + DeserializeOwned>(of: &T, field: &str, name: &str, value: Value) -> Result<T, ExperimentError> {
+    let mut fields = object(of);
+    fields.insert(field.to_string(), value);
+    serde_json::from_value(Value::Object(fields))
+        .map_err(|error| ExperimentError::Value { key: name.to_string(), reason: error.to_string() })
+}
+
+/// A value on the command line is JSON where it parses (`0.3`, `true`, `[0,45]`) and text otherwise.
+fn parse_value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()))
+}
+
+/// `; did you mean 'x'?` or the list of what there is.
+fn suggest<S: AsRef<str>>(name: &str, known: &[S]) -> String {
+    let similarity = |other: &&S| strsim::jaro_winkler(name, other.as_ref());
+    match known.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b))) {
+        Some(best) if similarity(&best) > 0.8 => format!("; did you mean '{}'?", best.as_ref()),
+        _ => {
+            let mut names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+            names.dedup();
+            format!("; there are: {}", names.join(", "))
+        }
+    }
+}
+
+fn one_line(error: &toml::de::Error, text: &str) -> String {
+    let line = error.span().map(|span| text[..span.start.min(text.len())].lines().count().max(1));
+    match line {
+        Some(line) => format!("line {line}: {}", error.message()),
+        None => error.message().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Experiment, String> {
+        let table = toml::from_str(text).map_err(|e: toml::de::Error| e.to_string())?;
+        Experiment::from_table(table).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_file_with_only_a_benchmark_is_the_papers_experiment() {
+        assert_eq!(parse("benchmark = 'split-mnist'").unwrap(), Experiment::named("split-mnist").unwrap());
+    }
+
+    #[test]
+    fn a_file_overrides_and_adds_variants() {
+        let experiment = parse(
+            "benchmark = 'split-mnist'\nseeds = '3..5'\niterations = 50\noptimizers = ['msgd', 'tonic']\n\
+             [optimizer.tonic]\nbase = 'ngm-sgd'\neta = 0\n",
+        )
+        .unwrap();
+        assert_eq!(experiment.seeds, [3, 4]);
+        assert_eq!(experiment.settings.iterations, 50);
+        let names: Vec<&str> = experiment.optimizers.iter().map(|o| o.name.as_str()).collect();
+        assert_eq!(names, ["msgd", "tonic"]);
+        assert!(matches!(experiment.optimizers[1].rule, crate::spec::Rule::NgmSgd { eta, .. } if eta == 0.0));
+        assert_eq!(experiment.expand(None).len(), 4);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_a_suggestion() {
+        let cases = [
+            ("benchmark = 'split-mnits'", "there is no benchmark 'split-mnits'; did you mean 'split-mnist'?"),
+            ("benchmark = 'split-mnist'\niteration = 3", "unknown key 'iteration'; did you mean 'iterations'?"),
+            ("benchmark = 'split-mnist'\niterations = 0", "iterations: must be at least 1"),
+            ("benchmark = 'split-mnist'\noptimizers = ['adm']", "there is no optimizer 'adm'; did you mean 'adam'?"),
+            ("benchmark = 'split-mnist'\n[optimizer.adam]\nbeta3 = 1", "unknown key 'adam.beta3'; did you mean 'beta1'?"),
+            ("benchmark = 'split-mnist'\n[optimizer.ngm-sgd]\ngamma = 1", "ngm-sgd.gamma: gamma must be in [0, 1), got 1"),
+            ("benchmark = 'split-mnist'\nseeds = 'x'", "seeds 'x': give a number of seeds (5) or a range (0..5)"),
+            ("seeds = 3", "benchmark: the name of a benchmark is required"),
+        ];
+        for (text, message) in cases {
+            assert_eq!(parse(text).unwrap_err(), message);
+        }
+    }
+
+    #[test]
+    fn set_reaches_settings_all_optimizers_or_one() {
+        let mut experiment = Experiment::named("split-mnist").unwrap();
+        experiment.set("batch=32").unwrap();
+        experiment.set("lr=0.5").unwrap();
+        experiment.set("ngm-sgd.eta=0.3").unwrap();
+        experiment.set("replay=1000").unwrap();
+        assert_eq!((experiment.settings.batch, experiment.settings.replay), (32, Some(1000)));
+        for optimizer in &experiment.optimizers {
+            assert_eq!(object(&optimizer.rule)["lr"], 0.5);
+        }
+        assert_eq!(object(&experiment.optimizers[0].rule)["eta"], 0.3);
+        let error = |text: &str| experiment.clone().set(text).unwrap_err().to_string();
+        assert_eq!(error("btach=3"), "unknown key 'btach'; did you mean 'batch'?");
+        assert_eq!(error("batch"), "--set batch: expected key=value");
+        assert_eq!(error("ngm.eta=1"), "there is no optimizer 'ngm'; did you mean 'ngm-sgd'?");
+        assert!(error("batch=many").starts_with("batch: invalid type"));
+    }
+
+    #[test]
+    fn the_id_depends_on_what_decides_the_numbers() {
+        let experiment = Experiment::named("split-mnist").unwrap();
+        let specs = experiment.expand(None);
+        assert_eq!(specs.len(), 20);
+        let mut ids: Vec<String> = specs.iter().map(RunSpec::id).collect();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), 20);
+        let mut other = experiment.clone();
+        other.set("eval_every=2").unwrap();
+        assert_ne!(other.expand(None)[0].id(), specs[0].id());
+        assert_eq!(experiment.expand(None)[0].id(), specs[0].id());
+    }
+}

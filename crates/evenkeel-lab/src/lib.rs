@@ -1,0 +1,23 @@
+//! Continual-learning experiments with evaluation after every iteration: the library behind the `evenkeel` command.
+//!
+//! One run, as data flows: [`experiment`] (TOML or command line) is checked and expanded into [`spec`]s; the
+//! [`runner`] starts a [`worker`] process for each that the [`store`] lacks; the worker makes the [`stream`] of tasks and
+//! calls [`train::run`], the loop, which appends rows to the store and saves [`checkpoint`]s. Afterwards [`report`] turns
+//! the rows into tables beside the [`paper`]'s.
+
+pub mod benchmark;
+pub mod checkpoint;
+pub mod cli;
+pub mod evaluate;
+pub mod experiment;
+pub mod learner;
+pub mod machine;
+pub mod paper;
+pub mod progress;
+pub mod report;
+pub mod runner;
+pub mod spec;
+pub mod store;
+pub mod stream;
+pub mod train;
+pub mod worker;

@@ -1,0 +1,200 @@
+//! What one run is: a checked, serialisable description whose hash is the run's name.
+
+use std::fmt;
+
+use evenkeel::gain::GainConfig;
+use evenkeel::optim::{AdamConfig, NgmSgdConfig, OptimError, SgdConfig};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// Everything that decides the numbers of a run. Same spec, same bytes: threads, paths and restarts are not in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunSpec {
+    /// Benchmark, for the reader and for the paper's numbers.
+    pub benchmark: String,
+    /// The stream, the model and the protocol.
+    pub settings: Settings,
+    /// The optimizer.
+    pub optimizer: OptimizerSpec,
+    /// Decides the initial weights, the batches, the replay buffer and the evaluation subset: paired across optimizers.
+    pub seed: u64,
+    /// Checksum of the images and labels, for data that is not in the catalogue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_sha256: Option<String>,
+}
+
+/// The protocol of a benchmark; every field is a key of an experiment file and of `--set`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// `mnist`, `fashion-mnist`, `digits`, `cifar10`, `cifar100`, or `idx:DIR` for files of your own.
+    pub data: String,
+    /// `split`, `rotated` or `domain`.
+    pub scenario: Scenario,
+    /// Split: classes a task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes_per_task: Option<usize>,
+    /// Split: order in which the classes come; all of them in label order if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_order: Option<Vec<u16>>,
+    /// Rotated: counter-clockwise degrees of each task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degrees: Option<Vec<f64>>,
+    /// Domain: number of tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub domains: Option<usize>,
+    /// Iterations a task.
+    pub iterations: u64,
+    /// Examples a batch.
+    pub batch: usize,
+    /// Hidden units of the MLP.
+    pub hidden: Vec<usize>,
+    /// Capacity of the replay buffer; joint training if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<usize>,
+    /// ρ: evaluate after every so many iterations (and at each task's end).
+    pub eval_every: u64,
+    /// Evaluate on so many random test images a task; all if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eval_samples: Option<usize>,
+    /// Evaluate every seen task at every evaluation, not only at task ends.
+    pub eval_all_tasks: bool,
+    /// Compute device: `flex`.
+    pub device: String,
+}
+
+/// How a data set becomes a sequence of tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scenario {
+    /// Class-incremental: new classes with each task.
+    Split,
+    /// Domain-incremental: the same classes, rotated.
+    Rotated,
+    /// Domain-incremental: the same coarse classes, other fine classes.
+    Domain,
+}
+
+/// A named optimizer with its parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OptimizerSpec {
+    /// The name in tables and folders.
+    pub name: String,
+    /// The rule and its parameters.
+    pub rule: Rule,
+    /// Clear the optimizer's state at each task switch (an oracle: it must be told of the switch).
+    pub reset: bool,
+}
+
+/// An update rule with its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Rule {
+    /// SGD under a gain.
+    NgmSgd {
+        /// Learning rate α.
+        lr: f64,
+        /// Decay γ of the gain.
+        gamma: f64,
+        /// Gain scale η.
+        eta: f64,
+        /// Tonic gain g₀.
+        g0: f64,
+    },
+    /// SGD, with momentum or without.
+    Sgd {
+        /// Learning rate α.
+        lr: f64,
+        /// Momentum μ.
+        momentum: f64,
+        /// Dampening.
+        dampening: f64,
+        /// Nesterov's momentum.
+        nesterov: bool,
+        /// L2 penalty.
+        weight_decay: f64,
+    },
+    /// Adam.
+    Adam {
+        /// Learning rate α.
+        lr: f64,
+        /// β₁.
+        beta1: f64,
+        /// β₂.
+        beta2: f64,
+        /// ε.
+        eps: f64,
+        /// L2 penalty.
+        weight_decay: f64,
+    },
+}
+
+impl Rule {
+    /// Checks the parameters' ranges.
+    pub fn check(&self) -> Result<(), OptimError> {
+        match *self {
+            Rule::NgmSgd { .. } => self.ngm_sgd().map(|config| config.init().map(drop)).unwrap_or(Ok(())),
+            Rule::Sgd { .. } | Rule::Adam { .. } => self.baseline().map(drop),
+        }
+    }
+
+    /// The configuration of NGM-SGD, if that is the rule.
+    pub fn ngm_sgd(&self) -> Option<NgmSgdConfig> {
+        match *self {
+            Rule::NgmSgd { lr, gamma, eta, g0 } => {
+                Some(NgmSgdConfig::new(lr).with_gain(GainConfig { gamma, eta, g0 }))
+            }
+            _ => None,
+        }
+    }
+
+    /// The optimizer without its gain: for NGM-SGD plain SGD on the base weights.
+    pub fn baseline(&self) -> Result<evenkeel::optim::Baseline, OptimError> {
+        match *self {
+            Rule::NgmSgd { lr, .. } => SgdConfig::new(lr).init(),
+            Rule::Sgd { lr, momentum, dampening, nesterov, weight_decay } => {
+                SgdConfig { lr, momentum, dampening, nesterov, weight_decay }.init()
+            }
+            Rule::Adam { lr, beta1, beta2, eps, weight_decay } => {
+                AdamConfig { lr, beta1, beta2, eps, weight_decay }.init()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    /// The parameters that are not zero, as `key=value`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = serde_json::to_value(self).map_err(|_| fmt::Error)?;
+        let mut separator = "";
+        for (key, value) in value.as_object().into_iter().flatten() {
+            let off = value == 0.0 || value == false;
+            if key != "kind" && !off {
+                write!(f, "{separator}{key}={value}")?;
+                separator = " ";
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RunSpec {
+    /// Hash of the spec: the same for the same numbers, whatever the machine.
+    pub fn id(&self) -> String {
+        let json = serde_json::to_vec(self).expect("a spec is plain data");
+        let digest = Sha256::digest(json);
+        digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Folder name: readable, and unique by the id.
+    pub fn folder(&self) -> String {
+        format!("{}-seed{}-{}", self.optimizer.name, self.seed, self.id())
+    }
+
+    /// The spec without its seed: what a row of a table averages over.
+    pub fn without_seed(&self) -> Self {
+        Self { seed: 0, ..self.clone() }
+    }
+}

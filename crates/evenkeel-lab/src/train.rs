@@ -1,0 +1,210 @@
+//! The training loop with continual evaluation, top to bottom.
+
+use std::time::{Duration, Instant};
+
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use evenkeel::entropy::mean_entropy;
+use evenkeel::nn::cross_entropy;
+use evenkeel::optim::OptimError;
+use evenkeel_data::{Normalization, Sampler, Stream};
+use evenkeel_metrics::Point;
+use thiserror::Error;
+
+use crate::checkpoint::Checkpoint;
+use crate::evaluate::{Evaluation, TestSet};
+use crate::learner::{Learner, StateError};
+use crate::spec::{RunSpec, Settings};
+use crate::store::{RunWriter, Status, StoreError};
+
+/// Why training stopped before its end.
+#[derive(Debug, Error)]
+pub enum TrainError {
+    /// The optimizer's parameters.
+    #[error(transparent)]
+    Optimizer(#[from] OptimError),
+    /// A state that does not fit the model.
+    #[error("the checkpoint does not fit this model: {0}")]
+    State(#[from] StateError),
+    /// The run directory.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// How a call of [`run`] ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// The run is over, well or not.
+    Ended(Status),
+    /// It was told to stop, and saved its state first.
+    Interrupted {
+        /// Iterations done.
+        iteration: u64,
+    },
+}
+
+/// What the caller of [`run`] watches and decides while it goes on.
+pub trait Watch {
+    /// Called after each evaluation.
+    fn evaluated(&mut self, point: &Point);
+    /// Asked after each iteration.
+    fn must_stop(&self) -> bool;
+}
+
+/// Runs `spec` on `stream` from its beginning, or from `checkpoint`, to its end.
+pub fn run(
+    spec: &RunSpec,
+    stream: &Stream,
+    normalization: &Normalization,
+    mut store: RunWriter,
+    checkpoint: Option<Checkpoint>,
+    checkpoint_every: Duration,
+    watch: &mut dyn Watch,
+) -> Result<Outcome, TrainError> {
+    let settings = &spec.settings;
+    let device = Device::flex().autodiff();
+    let sampler = match settings.replay {
+        Some(capacity) => Sampler::replay(spec.seed, capacity),
+        None => Sampler::joint(spec.seed),
+    };
+    let mut tests = TestSets::new(stream, settings, spec.seed, normalization);
+    let mut learner = Learner::new(spec, stream, &device)?;
+    let mut done = 0;
+    if let Some(checkpoint) = checkpoint {
+        done = checkpoint.header.iteration;
+        learner = learner.load(checkpoint.weights, checkpoint.optimizer)?;
+    }
+    let mut batches = Batches::new(stream, sampler, normalization, settings.batch);
+    let clock = Clock::new(store.seconds_before());
+    let mut last_checkpoint = Instant::now();
+
+    for iteration in done + 1..=settings.iterations * stream.len() as u64 {
+        let task = ((iteration - 1) / settings.iterations) as usize + 1;
+        let task_starts = (iteration - 1).is_multiple_of(settings.iterations);
+        let task_ends = iteration.is_multiple_of(settings.iterations);
+        if task_starts && task > 1 && spec.optimizer.reset {
+            learner.reset_optimizer();
+        }
+
+        // Forward with W = g·w, backward, step, gain.
+        let (x, y) = batches.draw(task, iteration, &device);
+        let logits = learner.model().forward(x);
+        let entropy = mean_entropy(&logits);
+        let loss = cross_entropy(logits, y);
+        let train_loss = f64::from(loss.clone().into_scalar::<f32>());
+        if !train_loss.is_finite() {
+            let reason = format!("the training loss is {train_loss}");
+            let status = Status::Diverged { iteration, reason };
+            store.finish(status.clone(), clock.seconds())?;
+            return Ok(Outcome::Ended(status));
+        }
+        let gradients = GradientsParams::from_grads(loss.backward(), learner.model());
+        learner = learner.step(gradients, entropy);
+
+        // Evaluation after the update.
+        if task_ends || iteration.is_multiple_of(settings.eval_every) {
+            let task1 = tests.evaluate(1, &learner);
+            let mut point = Point::new(iteration, task, task1.accuracy());
+            point.task1_loss = Some(task1.loss);
+            point.gain = learner.gain().map(evenkeel::gain::Gain::value);
+            point.entropy = Some(entropy);
+            point.train_loss = Some(train_loss);
+            if task_ends || settings.eval_all_tasks {
+                let others: Vec<Evaluation> = (2..=task).map(|k| tests.evaluate(k, &learner)).collect();
+                point.seen_acc = Some(pooled(std::iter::once(&task1).chain(&others)));
+                point.task_acc = others.iter().map(|evaluation| Some(evaluation.accuracy())).collect();
+            }
+            store.append(&point)?;
+            watch.evaluated(&point);
+        }
+
+        let stop = watch.must_stop();
+        if task_ends || stop || last_checkpoint.elapsed() >= checkpoint_every {
+            store.checkpoint(iteration, clock.seconds(), learner.save()?)?;
+            last_checkpoint = Instant::now();
+        }
+        if stop {
+            return Ok(Outcome::Interrupted { iteration });
+        }
+    }
+    store.finish(Status::Done, clock.seconds())?;
+    Ok(Outcome::Ended(Status::Done))
+}
+
+/// Batches as tensors; the buffers are reused.
+struct Batches<'a> {
+    stream: &'a Stream,
+    sampler: Sampler,
+    normalization: &'a Normalization,
+    size: usize,
+    task: Option<(usize, evenkeel_data::TaskSampler)>,
+    images: Vec<f32>,
+    labels: Vec<u16>,
+}
+
+impl<'a> Batches<'a> {
+    fn new(stream: &'a Stream, sampler: Sampler, normalization: &'a Normalization, size: usize) -> Self {
+        Self { stream, sampler, normalization, size, task: None, images: Vec::new(), labels: Vec::new() }
+    }
+
+    fn draw(&mut self, task: usize, iteration: u64, device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
+        if self.task.as_ref().is_none_or(|(current, _)| *current != task) {
+            let sampler = self.sampler.in_task(self.stream, task).expect("tasks are counted from the stream");
+            self.task = Some((task, sampler));
+        }
+        let (_, sampler) = self.task.as_ref().expect("set above");
+        let examples = sampler.batch(iteration, self.size);
+        self.stream.gather(&examples, self.normalization, &mut self.images, &mut self.labels);
+        let pixels = self.stream.shape().len();
+        let x = TensorData::new(self.images.clone(), [self.size, pixels]);
+        let labels: Vec<i64> = self.labels.iter().map(|&label| i64::from(label)).collect();
+        (Tensor::from_data(x, device), Tensor::from_data(TensorData::new(labels, [self.size]), device))
+    }
+}
+
+/// Test sets of the tasks, converted when first needed.
+struct TestSets<'a> {
+    stream: &'a Stream,
+    settings: &'a Settings,
+    seed: u64,
+    normalization: &'a Normalization,
+    sets: Vec<Option<TestSet>>,
+}
+
+impl<'a> TestSets<'a> {
+    fn new(stream: &'a Stream, settings: &'a Settings, seed: u64, normalization: &'a Normalization) -> Self {
+        let sets = stream.tasks().iter().map(|_| None).collect();
+        Self { stream, settings, seed, normalization, sets }
+    }
+
+    /// Task `k` counts from 1.
+    fn evaluate(&mut self, k: usize, learner: &Learner) -> Evaluation {
+        let set = self.sets[k - 1].get_or_insert_with(|| {
+            let test = &self.stream.task(k - 1).test;
+            TestSet::new(test, self.settings.eval_samples, self.seed, self.normalization)
+        });
+        set.evaluate(learner.model())
+    }
+}
+
+/// Accuracy over all images of several test sets, in percent.
+fn pooled<'a>(evaluations: impl Iterator<Item = &'a Evaluation>) -> f64 {
+    let (hits, total) = evaluations.fold((0, 0), |(hits, total), e| (hits + e.hits, total + e.total));
+    100.0 * hits as f64 / total as f64
+}
+
+/// Seconds of training, those before a restart included.
+struct Clock {
+    before: f64,
+    start: Instant,
+}
+
+impl Clock {
+    fn new(before: f64) -> Self {
+        Self { before, start: Instant::now() }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.before + self.start.elapsed().as_secs_f64()
+    }
+}

@@ -1,0 +1,104 @@
+//! One run in one process: `evenkeel worker DIR`, which the runner (or a cluster scheduler) starts.
+//!
+//! The spec is read from `DIR/run.json` or `DIR/spec.json`. Progress goes to stdout as one JSON object a line.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use evenkeel_metrics::Point;
+use serde::{Deserialize, Serialize};
+
+use crate::spec::RunSpec;
+use crate::store::RunWriter;
+use crate::stream::prepare;
+use crate::train::{self, Outcome, Watch};
+
+/// What a worker tells its runner.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Iterations done.
+    pub iteration: u64,
+    /// Iterations in all.
+    pub total: u64,
+    /// The task.
+    pub task: usize,
+    /// Accuracy on task 1 now.
+    pub task1_acc: f64,
+    /// Its minimum since the last switch (from task 2 on).
+    pub minimum: Option<f64>,
+    /// The gain.
+    pub gain: Option<f64>,
+}
+
+/// Often enough for a progress bar, too seldom to cost anything.
+const REPORT_EVERY: Duration = Duration::from_millis(100);
+
+struct Reporter {
+    total: u64,
+    last: Option<Instant>,
+    minimum: Option<(usize, f64)>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Watch for Reporter {
+    fn evaluated(&mut self, point: &Point) {
+        if point.task > 1 {
+            let lowest = match self.minimum {
+                Some((task, lowest)) if task == point.task => lowest.min(point.task1_acc),
+                _ => point.task1_acc,
+            };
+            self.minimum = Some((point.task, lowest));
+        }
+        if self.last.is_some_and(|last| last.elapsed() < REPORT_EVERY) && point.iteration < self.total {
+            return;
+        }
+        self.last = Some(Instant::now());
+        let progress = Progress {
+            iteration: point.iteration,
+            total: self.total,
+            task: point.task,
+            task1_acc: point.task1_acc,
+            minimum: self.minimum.map(|(_, lowest)| lowest),
+            gain: point.gain,
+        };
+        // A runner that has gone away is not this run's problem: it is told to stop in another way.
+        if let Ok(line) = serde_json::to_string(&progress) {
+            let _ = writeln!(std::io::stdout(), "{line}");
+        }
+    }
+
+    fn must_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs what the folder describes. `None` if it is finished already.
+pub fn run(
+    dir: &Path,
+    spec: &RunSpec,
+    checkpoint_every: Duration,
+    stop: Arc<AtomicBool>,
+) -> anyhow::Result<Option<Outcome>> {
+    let prepared = prepare(&spec.settings, &mut evenkeel_data::source::Quiet)?;
+    if prepared.data_sha256 != spec.data_sha256 {
+        anyhow::bail!("{}: the data has changed since this run was described", spec.settings.data);
+    }
+    let Some((store, checkpoint)) = RunWriter::open(dir, spec, prepared.stream.len())? else {
+        return Ok(None);
+    };
+    let total = spec.settings.iterations * prepared.stream.len() as u64;
+    let mut reporter = Reporter { total, last: None, minimum: None, stop };
+    let outcome = train::run(
+        spec,
+        &prepared.stream,
+        &prepared.normalization,
+        store,
+        checkpoint,
+        checkpoint_every,
+        &mut reporter,
+    )?;
+    Ok(Some(outcome))
+}

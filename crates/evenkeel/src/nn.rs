@@ -1,0 +1,11 @@
+//! Gain-modulated layers, modulation of any module, and the paper's MLP.
+
+mod gain_linear;
+mod loss;
+mod mlp;
+mod modulate;
+
+pub use gain_linear::GainLinear;
+pub use loss::cross_entropy;
+pub use mlp::{Mlp, MlpConfig};
+pub use modulate::{GainModulation, ModulateError, modulate};

@@ -1,0 +1,51 @@
+//! A bias-free linear layer under a gain.
+
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor, TensorData};
+use rand::Rng;
+use rand_distr::{Distribution, Normal};
+
+use crate::gain::Gain;
+
+/// `y = x · (g·w)`: a linear layer without bias whose weights are multiplied by a shared [`Gain`].
+///
+/// The product is taken as `g · (x·w)`, which is the same number and touches the smaller matrix. The gradient of `w`
+/// carries the factor `g` by the chain rule (Lemma 1). Without a gain it is an ordinary linear layer.
+#[derive(Module, Debug)]
+pub struct GainLinear {
+    /// Base weights `w`, `[inputs, outputs]`.
+    pub weight: Param<Tensor<2>>,
+    #[module(skip)]
+    gain: Option<Gain>,
+}
+
+impl GainLinear {
+    /// A layer with weights drawn from N(0, `std`²) with the given generator.
+    pub fn new<R: Rng>(inputs: usize, outputs: usize, std: f64, rng: &mut R, device: &Device) -> Self {
+        // A std that is NaN or negative is a bug of the caller; Normal says so.
+        let normal = Normal::new(0.0, std).expect("a standard deviation");
+        let weights: Vec<f32> = (0..inputs * outputs).map(|_| normal.sample(rng) as f32).collect();
+        Self::from_weights(TensorData::new(weights, [inputs, outputs]), device)
+    }
+
+    /// A layer with the given weights, `[inputs, outputs]`.
+    pub fn from_weights(weights: TensorData, device: &Device) -> Self {
+        Self { weight: Param::from_data(weights, device), gain: None }
+    }
+
+    /// The same layer under `gain`.
+    #[must_use]
+    pub fn with_gain(mut self, gain: &Gain) -> Self {
+        self.gain = Some(gain.clone());
+        self
+    }
+
+    /// `[batch, inputs]` to `[batch, outputs]`.
+    pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
+        let y = x.matmul(self.weight.val());
+        match &self.gain {
+            Some(gain) => gain.scale(y),
+            None => y,
+        }
+    }
+}

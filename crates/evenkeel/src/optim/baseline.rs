@@ -1,0 +1,63 @@
+//! An optimizer with its learning rate, whose state can be cleared, saved and loaded.
+
+use burn::module::Module;
+use burn::optim::{GradientsParams, ModuleOptimizer};
+use burn::tensor::Bytes;
+
+use super::OptimError;
+
+/// A Burn optimizer together with its learning rate and the way back to its initial state.
+///
+/// Made by [`SgdConfig`](super::SgdConfig) and [`AdamConfig`](super::AdamConfig).
+#[derive(Clone)]
+pub struct Baseline {
+    lr: f64,
+    // The optimizer as it was before any step: what a reset returns to.
+    fresh: ModuleOptimizer,
+    optimizer: ModuleOptimizer,
+}
+
+impl Baseline {
+    /// Wraps an optimizer that has not taken a step yet.
+    pub fn new(lr: f64, optimizer: ModuleOptimizer) -> Self {
+        Self { lr, fresh: optimizer.clone(), optimizer }
+    }
+
+    /// One update of the module's parameters.
+    pub fn step<M: Module>(&mut self, module: M, gradients: GradientsParams) -> M {
+        self.optimizer.step(self.lr, module, gradients)
+    }
+
+    /// Forgets all momentum and moments, as at a task switch with an oracle.
+    pub fn reset(&mut self) {
+        self.optimizer = self.fresh.clone();
+    }
+
+    /// The learning rate.
+    pub fn lr(&self) -> f64 {
+        self.lr
+    }
+
+    /// Changes the learning rate.
+    pub fn set_lr(&mut self, lr: f64) {
+        self.lr = lr;
+    }
+
+    /// The state (momentum, moments, step counts) as bytes.
+    ///
+    /// It is keyed by the parameters' ids, which a Burn module record restores: load the module's record too.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, OptimError> {
+        let bytes = self.optimizer.into_bytes().map_err(|error| OptimError::Record(error.to_string()))?;
+        Ok(bytes.to_vec())
+    }
+
+    /// Replaces the state by one that [`to_bytes`](Self::to_bytes) wrote.
+    pub fn load_bytes(&mut self, bytes: Vec<u8>) -> Result<(), OptimError> {
+        self.optimizer = self
+            .fresh
+            .clone()
+            .from_bytes(Bytes::from_bytes_vec(bytes))
+            .map_err(|error| OptimError::Record(error.to_string()))?;
+        Ok(())
+    }
+}
