@@ -1,0 +1,134 @@
+//! What comes out: the summary, the tables, and the same metrics for curves of another program.
+
+mod common;
+
+use common::{curves, evenkeel, must_succeed, run_dirs, small_run};
+use serde_json::Value;
+
+#[test]
+fn the_summary_has_the_documented_shape_and_metrics_agree_with_it() {
+    let out = tempfile::tempdir().unwrap();
+    must_succeed(&mut small_run(out.path(), &["--seeds", "3", "--optimizers", "ngm-sgd,msgd"]));
+    let summary: Value =
+        serde_json::from_str(&std::fs::read_to_string(out.path().join("summary.json")).unwrap()).unwrap();
+    let rows = summary["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for (row, optimizer) in rows.iter().zip(["ngm-sgd", "msgd"]) {
+        assert_eq!(row["benchmark"], "split-digits");
+        assert_eq!(row["optimizer"], optimizer);
+        assert_eq!(row["seeds"], 3);
+        for metric in ["avg_acc", "avg_min_acc", "wc_acc", "avg_sg"] {
+            assert!(row[metric]["mean"].is_f64() && row[metric]["pm"].is_f64(), "{metric}");
+            let per_seed = &row["per_seed"][metric];
+            assert!(per_seed["mean"].is_f64() && per_seed["sd"].is_f64(), "{metric}");
+            let ci: [f64; 2] = serde_json::from_value(per_seed["ci95"].clone()).unwrap();
+            assert!(ci[0] <= per_seed["mean"].as_f64().unwrap() && per_seed["mean"].as_f64().unwrap() <= ci[1]);
+        }
+        assert_eq!(row["sg_per_transition"].as_array().unwrap().len(), 4);
+        assert!(row["new_task_acc"]["mean"].is_f64() && row["seen_acc"]["mean"].is_f64());
+        assert_eq!(row["paper"], Value::Null);
+    }
+
+    let json = must_succeed(evenkeel().arg("metrics").arg(out.path()).args(["--format", "json"]));
+    assert_eq!(serde_json::from_slice::<Value>(&json.stdout).unwrap(), summary);
+
+    let csv = must_succeed(evenkeel().arg("metrics").arg(out.path()).args(["--format", "csv"]));
+    let mut reader = csv::Reader::from_reader(&csv.stdout[..]);
+    let column = reader.headers().unwrap().iter().position(|name| name == "avg_min_acc").unwrap();
+    let first = reader.records().next().unwrap().unwrap();
+    assert_eq!(first[column].parse::<f64>().unwrap(), rows[0]["avg_min_acc"]["mean"].as_f64().unwrap());
+
+    let markdown = must_succeed(evenkeel().arg("metrics").arg(out.path()).args(["--format", "markdown"]));
+    let markdown = String::from_utf8(markdown.stdout).unwrap();
+    assert!(markdown.contains("| optimizer "), "{markdown}");
+}
+
+#[test]
+fn curves_of_another_program_give_the_same_metrics() {
+    let (out, foreign) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    must_succeed(&mut small_run(out.path(), &["--seeds", "2", "--optimizers", "sgd"]));
+    let mut files = Vec::new();
+    for (i, (_, text)) in curves(out.path()).iter().enumerate() {
+        // Only what is required, in another order.
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let mut lines = String::from("task1_acc,iteration,task\n");
+        for record in reader.records() {
+            let record = record.unwrap();
+            lines += &format!("{},{},{}\n", &record[2], &record[0], &record[1]);
+        }
+        let path = foreign.path().join(format!("seed{i}.csv"));
+        std::fs::write(&path, lines).unwrap();
+        files.push(path);
+    }
+    let ours: Value =
+        serde_json::from_str(&std::fs::read_to_string(out.path().join("summary.json")).unwrap()).unwrap();
+    let theirs = must_succeed(evenkeel().arg("metrics").args(&files).args(["--format", "json"]));
+    let theirs: Value = serde_json::from_slice(&theirs.stdout).unwrap();
+    for key in ["avg_acc", "avg_min_acc", "wc_acc", "avg_sg", "sg_per_transition", "per_seed"] {
+        assert_eq!(ours["rows"][0][key], theirs["rows"][0][key], "{key}");
+    }
+    assert_eq!(theirs["rows"][0]["seen_acc"], Value::Null);
+}
+
+#[test]
+fn the_curve_has_its_columns_and_task_ends_have_every_seen_task() {
+    let out = tempfile::tempdir().unwrap();
+    must_succeed(&mut small_run(out.path(), &["--seeds", "1", "--optimizers", "ngm-sgd", "--eval-every", "5"]));
+    let (_, text) = &curves(out.path())[0];
+    let mut lines = text.lines();
+    let header = "iteration,task,task1_acc,task1_loss,gain,entropy,train_loss,seen_acc,acc_2,acc_3,acc_4,acc_5";
+    assert_eq!(lines.next(), Some(header));
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    // Every fifth iteration, and the ends of tasks of 12.
+    let iterations: Vec<&str> = rows.iter().map(|row| row[0]).collect();
+    assert_eq!(iterations[..6], ["5", "10", "12", "15", "20", "24"]);
+    let end = rows.iter().find(|row| row[0] == "36").unwrap();
+    assert!(end[7..10].iter().all(|cell| cell.parse::<f64>().is_ok()) && end[10..].iter().all(|cell| cell.is_empty()));
+    assert!(rows.iter().find(|row| row[0] == "35").unwrap()[7].is_empty());
+    assert!(end[4].parse::<f64>().unwrap() > 1.0);
+}
+
+#[test]
+fn every_task_at_every_iteration_gives_the_all_task_metrics() {
+    let out = tempfile::tempdir().unwrap();
+    let arguments = ["--seeds", "2", "--optimizers", "sgd", "--set", "eval_all_tasks=true"];
+    must_succeed(&mut small_run(out.path(), &arguments));
+    let json = must_succeed(evenkeel().arg("metrics").arg(out.path()).args(["--format", "json"]));
+    let summary: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert!(summary["rows"][0]["all_task"]["wc_acc"]["mean"].is_f64());
+}
+
+#[test]
+fn an_experiment_file_with_replay_and_a_variant_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tonic.toml");
+    let text = "benchmark = 'split-digits'\nseeds = 1\niterations = 8\nbatch = 16\nhidden = [16]\neval_samples = 50\n\
+                replay = 100\nclass_order = [9, 8, 7, 6, 5, 4]\noptimizers = ['ngm-sgd', 'tonic']\n\
+                [optimizer.tonic]\nbase = 'ngm-sgd'\neta = 0\n";
+    std::fs::write(&file, text).unwrap();
+    // Without --out the results lie in runs/ and the file's name.
+    must_succeed(evenkeel().current_dir(folder.path()).arg("run").arg(&file));
+    let out = folder.path().join("runs/tonic");
+    assert_eq!(run_dirs(&out).len(), 2);
+    let (_, tonic) = curves(&out).into_iter().find(|(name, _)| name.starts_with("tonic")).unwrap();
+    assert_eq!(tonic.lines().count(), 1 + 3 * 8);
+    for row in tonic.lines().skip(1) {
+        assert_eq!(row.split(',').nth(4), Some("1"));
+    }
+}
+
+#[test]
+fn every_subcommand_has_help_and_lists_and_completions_work() {
+    for command in ["run", "status", "metrics", "data", "list", "completions", "worker"] {
+        let help = must_succeed(evenkeel().args([command, "--help"]));
+        assert!(String::from_utf8_lossy(&help.stdout).contains("Usage: evenkeel"));
+    }
+    let list = String::from_utf8(must_succeed(evenkeel().arg("list")).stdout).unwrap();
+    for name in ["split-mnist", "rotated-mnist", "split-fashion", "split-digits", "ngm-sgd", "adam-reset", "beta2=0.999"] {
+        assert!(list.contains(name), "{name}");
+    }
+    let completions = must_succeed(evenkeel().args(["completions", "bash"]));
+    assert!(String::from_utf8_lossy(&completions.stdout).contains("_evenkeel"));
+    let data = String::from_utf8(must_succeed(evenkeel().args(["data", "list"])).stdout).unwrap();
+    assert!(data.contains("mnist          not here") && data.contains("digits         made on the spot"), "{data}");
+}
