@@ -105,7 +105,8 @@ impl Benchmark {
             Some(base @ ("msgd" | "adam")) => (base, true),
             _ => (name, false),
         };
-        let sgd = |lr, momentum| Rule::Sgd { lr, momentum, dampening: 0.0, nesterov: false, weight_decay: 0.0 };
+        let sgd =
+            |lr, momentum| Rule::Sgd { lr, momentum, dampening: 0.0, nesterov: false, weight_decay: 0.0 };
         let rule = match base {
             "ngm-sgd" => Rule::NgmSgd { lr: 0.01, gamma: 0.9, eta: self.eta, g0: 1.0 },
             "msgd" => sgd(self.msgd_lr, 0.9),

@@ -58,12 +58,18 @@ pub enum CheckpointError {
 
 fn hex_sha256(weights: &[u8], optimizer: &[u8]) -> String {
     let digest = Sha256::new().chain_update(weights).chain_update(optimizer).finalize();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::hash::hex(&digest)
 }
 
 impl Checkpoint {
     /// A checkpoint of the run with that id.
-    pub fn new(spec: &str, iteration: u64, curve_bytes: u64, seconds: f64, state: (Vec<u8>, Vec<u8>)) -> Self {
+    pub fn new(
+        spec: &str,
+        iteration: u64,
+        curve_bytes: u64,
+        seconds: f64,
+        state: (Vec<u8>, Vec<u8>),
+    ) -> Self {
         let (weights, optimizer) = state;
         let header = Header {
             spec: spec.to_string(),

@@ -45,12 +45,12 @@ enum Command {
 /// Parses the arguments, runs the command, and prints its error in one line.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Run(args) => run::run(args),
+        Command::Run(args) => run::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Metrics(args) => metrics::run(&args),
         Command::Data(args) => data::run(&args),
-        Command::List(args) => list::run(&args),
-        Command::Completions(args) => completions::run(&args),
+        Command::List(_) => Ok(list::run()),
+        Command::Completions(args) => Ok(completions::run(&args)),
         Command::Worker(args) => worker::run(&args),
     };
     result.unwrap_or_else(|error| error::report(&error))

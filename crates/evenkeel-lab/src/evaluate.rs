@@ -57,7 +57,8 @@ impl TestSet {
             let logits = model.forward(block.clone());
             let [_, classes] = logits.dims();
             let data = logits.into_data();
-            for (row, &label) in data.as_slice::<f32>().expect("logits are f32").chunks_exact(classes).zip(&mut labels)
+            for (row, &label) in
+                data.as_slice::<f32>().expect("logits are f32").chunks_exact(classes).zip(&mut labels)
             {
                 let label = usize::from(label);
                 hits += usize::from(predicts(row, label));

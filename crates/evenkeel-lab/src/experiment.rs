@@ -78,7 +78,8 @@ impl Experiment {
     /// The paper's experiment on a named benchmark: four optimizers, five seeds.
     pub fn named(name: &str) -> Result<Self, ExperimentError> {
         let benchmark = find_benchmark(name)?;
-        let optimizers = OPTIMIZERS[..DEFAULT_OPTIMIZERS].iter().filter_map(|(name, _)| benchmark.optimizer(name));
+        let optimizers =
+            OPTIMIZERS[..DEFAULT_OPTIMIZERS].iter().filter_map(|(name, _)| benchmark.optimizer(name));
         Ok(Self {
             benchmark: name.to_string(),
             settings: benchmark.settings(),
@@ -92,16 +93,16 @@ impl Experiment {
         let file = |reason: String| ExperimentError::File { path: path.display().to_string(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| file(error.to_string()))?;
         // The parser's message spans several lines; its first and last say where and what.
-        let table: Map<String, Value> = toml::from_str(&text)
-            .map_err(|error: toml::de::Error| file(one_line(&error, &text)))?;
+        let table: Map<String, Value> =
+            toml::from_str(&text).map_err(|error: toml::de::Error| file(one_line(&error, &text)))?;
         Self::from_table(table).map_err(|error| file(error.to_string()))
     }
 
     fn from_table(mut table: Map<String, Value>) -> Result<Self, ExperimentError> {
-        let value_error = |key: &str, reason: &str| ExperimentError::Value { key: key.into(), reason: reason.into() };
-        let name = match table.remove("benchmark") {
-            Some(Value::String(name)) => name,
-            _ => return Err(value_error("benchmark", "the name of a benchmark is required")),
+        let value_error =
+            |key: &str, reason: &str| ExperimentError::Value { key: key.into(), reason: reason.into() };
+        let Some(Value::String(name)) = table.remove("benchmark") else {
+            return Err(value_error("benchmark", "the name of a benchmark is required"));
         };
         let mut experiment = Self::named(&name)?;
         let benchmark = find_benchmark(&name)?;
@@ -112,8 +113,8 @@ impl Experiment {
             Some(_) => return Err(value_error("optimizer", "expected tables such as [optimizer.ngm-sgd]")),
         };
         if let Some(names) = table.remove("optimizers") {
-            let names: Vec<String> =
-                serde_json::from_value(names).map_err(|_| value_error("optimizers", "expected a list of names"))?;
+            let names: Vec<String> = serde_json::from_value(names)
+                .map_err(|_| value_error("optimizers", "expected a list of names"))?;
             experiment.optimizers.clear();
             for name in names {
                 experiment.optimizers.push(variant(benchmark, &name, variants.get(&name))?);
@@ -127,8 +128,13 @@ impl Experiment {
                 }
             }
         }
-        if let Some(unused) = variants.keys().find(|name| !experiment.optimizers.iter().any(|o| o.name == **name)) {
-            return Err(value_error(&format!("optimizer.{unused}"), "is described but not among the optimizers"));
+        if let Some(unused) =
+            variants.keys().find(|name| !experiment.optimizers.iter().any(|o| o.name == **name))
+        {
+            return Err(value_error(
+                &format!("optimizer.{unused}"),
+                "is described but not among the optimizers",
+            ));
         }
         match table.remove("seeds") {
             None => {}
@@ -213,7 +219,9 @@ impl Experiment {
     pub fn check(&self) -> Result<(), ExperimentError> {
         let s = &self.settings;
         let bad = |key: &str, reason: String| Err(ExperimentError::Value { key: key.into(), reason });
-        for (key, value) in [("iterations", s.iterations), ("batch", s.batch as u64), ("eval_every", s.eval_every)] {
+        for (key, value) in
+            [("iterations", s.iterations), ("batch", s.batch as u64), ("eval_every", s.eval_every)]
+        {
             if value == 0 {
                 return bad(key, "must be at least 1".into());
             }
@@ -268,7 +276,11 @@ fn find_benchmark(name: &str) -> Result<&'static Benchmark, ExperimentError> {
 }
 
 /// A named optimizer, or a variant of one (`base = "…"`), with overridden parameters.
-fn variant(benchmark: &Benchmark, name: &str, overrides: Option<&Value>) -> Result<OptimizerSpec, ExperimentError> {
+fn variant(
+    benchmark: &Benchmark,
+    name: &str,
+    overrides: Option<&Value>,
+) -> Result<OptimizerSpec, ExperimentError> {
     let mut overrides = match overrides {
         None => Map::new(),
         Some(Value::Object(table)) => table.clone(),
@@ -279,7 +291,12 @@ fn variant(benchmark: &Benchmark, name: &str, overrides: Option<&Value>) -> Resu
     };
     let base = match overrides.remove("base") {
         Some(Value::String(base)) => base,
-        Some(_) => return Err(ExperimentError::Value { key: format!("optimizer.{name}.base"), reason: "expected a name".into() }),
+        Some(_) => {
+            return Err(ExperimentError::Value {
+                key: format!("optimizer.{name}.base"),
+                reason: "expected a name".into(),
+            });
+        }
         None => name.to_string(),
     };
     let mut optimizer = benchmark.optimizer(&base).ok_or_else(|| {
@@ -318,7 +335,12 @@ fn parameters(optimizer: &OptimizerSpec) -> Vec<String> {
     rule.keys().filter(|key| *key != "kind").cloned().chain(["reset".to_string()]).collect()
 }
 
-fn with_key(settings: &Settings, key: &str, value: Value, also: &[&str]) -> Result<Settings, ExperimentError> {
+fn with_key(
+    settings: &Settings,
+    key: &str,
+    value: Value,
+    also: &[&str],
+) -> Result<Settings, ExperimentError> {
     let mut known = keys_of(settings);
     if !known.contains(&key.to_string()) {
         known.extend(also.iter().map(ToString::to_string));
@@ -327,7 +349,11 @@ fn with_key(settings: &Settings, key: &str, value: Value, also: &[&str]) -> Resu
     replace(settings, key, key, value)
 }
 
-fn with_parameter(optimizer: &OptimizerSpec, key: &str, value: Value) -> Result<OptimizerSpec, ExperimentError> {
+fn with_parameter(
+    optimizer: &OptimizerSpec,
+    key: &str,
+    value: Value,
+) -> Result<OptimizerSpec, ExperimentError> {
     let full = format!("{}.{key}", optimizer.name);
     let known = parameters(optimizer);
     if !known.contains(&key.to_string()) {
@@ -344,7 +370,12 @@ fn with_parameter(optimizer: &OptimizerSpec, key: &str, value: Value) -> Result<
 }
 
 /// `of` with one field replaced; the type's own deserialisation checks the value.
-fn replace<T: Serialize + DeserializeOwned>(of: &T, field: &str, name: &str, value: Value) -> Result<T, ExperimentError> {
+fn replace<T: Serialize + DeserializeOwned>(
+    of: &T,
+    field: &str,
+    name: &str,
+    value: Value,
+) -> Result<T, ExperimentError> {
     let mut fields = object(of);
     fields.insert(field.to_string(), value);
     serde_json::from_value(Value::Object(fields))
@@ -362,13 +393,12 @@ fn suggest<S: AsRef<str>>(name: &str, known: &[S]) -> String {
     // A shared beginning ('ngm'), or a slip of a finger or two ('sdg').
     let slips = |other: &&S| strsim::damerau_levenshtein(name, other.as_ref());
     let alike = |other: &&S| similarity(other) > 0.8 || slips(other) <= (name.len() / 3).max(1);
-    match known.iter().filter(alike).max_by(|a, b| similarity(a).total_cmp(&similarity(b))) {
-        Some(best) => format!("; did you mean '{}'?", best.as_ref()),
-        None => {
-            let mut names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-            names.dedup();
-            format!("; there are: {}", names.join(", "))
-        }
+    if let Some(best) = known.iter().filter(alike).max_by(|a, b| similarity(a).total_cmp(&similarity(b))) {
+        format!("; did you mean '{}'?", best.as_ref())
+    } else {
+        let mut names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+        names.dedup();
+        format!("; there are: {}", names.join(", "))
     }
 }
 
@@ -413,12 +443,27 @@ mod tests {
     fn mistakes_are_named_with_a_suggestion() {
         let cases = [
             ("benchmark = 'split-mnits'", "there is no benchmark 'split-mnits'; did you mean 'split-mnist'?"),
-            ("benchmark = 'split-mnist'\niteration = 3", "unknown key 'iteration'; did you mean 'iterations'?"),
+            (
+                "benchmark = 'split-mnist'\niteration = 3",
+                "unknown key 'iteration'; did you mean 'iterations'?",
+            ),
             ("benchmark = 'split-mnist'\niterations = 0", "iterations: must be at least 1"),
-            ("benchmark = 'split-mnist'\noptimizers = ['adm']", "there is no optimizer 'adm'; did you mean 'adam'?"),
-            ("benchmark = 'split-mnist'\n[optimizer.adam]\nepsilon = 1", "unknown key 'adam.epsilon'; did you mean 'eps'?"),
-            ("benchmark = 'split-mnist'\n[optimizer.ngm-sgd]\ngamma = 1", "ngm-sgd.gamma: gamma must be in [0, 1), got 1"),
-            ("benchmark = 'split-mnist'\nseeds = 'x'", "seeds 'x': give a number of seeds (5) or a range (0..5)"),
+            (
+                "benchmark = 'split-mnist'\noptimizers = ['adm']",
+                "there is no optimizer 'adm'; did you mean 'adam'?",
+            ),
+            (
+                "benchmark = 'split-mnist'\n[optimizer.adam]\nepsilon = 1",
+                "unknown key 'adam.epsilon'; did you mean 'eps'?",
+            ),
+            (
+                "benchmark = 'split-mnist'\n[optimizer.ngm-sgd]\ngamma = 1",
+                "ngm-sgd.gamma: gamma must be in [0, 1), got 1",
+            ),
+            (
+                "benchmark = 'split-mnist'\nseeds = 'x'",
+                "seeds 'x': give a number of seeds (5) or a range (0..5)",
+            ),
             ("seeds = 3", "benchmark: the name of a benchmark is required"),
         ];
         for (text, message) in cases {

@@ -10,6 +10,7 @@ pub mod checkpoint;
 pub mod cli;
 pub mod evaluate;
 pub mod experiment;
+mod hash;
 pub mod learner;
 pub mod machine;
 pub mod paper;

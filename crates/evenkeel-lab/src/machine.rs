@@ -20,11 +20,7 @@ impl Machine {
             let line = text.lines().find(|line| line.starts_with("model name"))?;
             Some(line.split_once(':')?.1.trim().to_string())
         });
-        Self {
-            platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
-            cpu,
-            cores: cores(),
-        }
+        Self { platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH), cpu, cores: cores() }
     }
 }
 

@@ -31,7 +31,9 @@ enum View {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("the templates are part of the program").progress_chars("━╸─")
+    ProgressStyle::with_template(template)
+        .expect("the templates are part of the program")
+        .progress_chars("━╸─")
 }
 
 impl<'a> RunProgress<'a> {
@@ -60,7 +62,10 @@ impl<'a> RunProgress<'a> {
                 self.done.insert(*index, report.iteration);
                 let minimum = report.minimum.map(|m| format!(", minimum {m:5.1}")).unwrap_or_default();
                 let gain = report.gain.map(|g| format!(", gain {g:.3}")).unwrap_or_default();
-                let now = format!("task {}: task-1 accuracy {:5.1} %{minimum}{gain}", report.task, report.task1_acc);
+                let now = format!(
+                    "task {}: task-1 accuracy {:5.1} %{minimum}{gain}",
+                    report.task, report.task1_acc
+                );
                 if let View::Bars { workers, .. } = &self.view
                     && let Some(bar) = workers.get(index)
                 {
@@ -68,7 +73,9 @@ impl<'a> RunProgress<'a> {
                     bar.set_message(now);
                 }
             }
-            Event::Elsewhere(index) => self.say(&format!("{}: another process works on it", self.name(*index))),
+            Event::Elsewhere(index) => {
+                self.say(&format!("{}: another process works on it", self.name(*index)));
+            }
             Event::Ended(index, status) => {
                 if let Some(total) = self.totals.get(index) {
                     self.done.insert(*index, *total);

@@ -89,7 +89,8 @@ pub fn run(
         let (sender, events) = mpsc::channel();
         for _ in 0..options.jobs {
             let sender = sender.clone();
-            scope.spawn(|| work(store, specs, options, stop, &queue, &stdins, sender));
+            let (queue, stdins) = (&queue, &stdins);
+            scope.spawn(move || work(store, specs, options, stop, queue, stdins, &sender));
         }
         drop(sender);
         loop {
@@ -121,7 +122,7 @@ fn work(
     stop: &AtomicBool,
     queue: &Mutex<VecDeque<usize>>,
     stdins: &Mutex<Vec<ChildStdin>>,
-    events: mpsc::Sender<Event>,
+    events: &mpsc::Sender<Event>,
 ) {
     // The receiver lives as long as the senders; a failed send would only lose a progress report.
     let tell = |event| drop(events.send(event));
@@ -129,7 +130,13 @@ fn work(
     while !stop.load(Ordering::Relaxed) {
         let Some(index) = lock(queue).pop_front().or_else(|| waiting.pop()) else { break };
         let dir = store.run_dir(&specs[index]);
-        match run_worker(&dir, options, stdins, || tell(Event::Started(index)), |p| tell(Event::Progress(index, p))) {
+        match run_worker(
+            &dir,
+            options,
+            stdins,
+            || tell(Event::Started(index)),
+            |p| tell(Event::Progress(index, p)),
+        ) {
             Exit::Stopped => tell(Event::Stopped(index)),
             Exit::Failed(message) => tell(Event::Failed(index, message)),
             Exit::Ended => match store.record(&specs[index]) {
@@ -184,7 +191,9 @@ fn run_worker(
         })
     });
     let mut begun = false;
-    for line in child.stdout.take().into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(Result::ok) {
+    for line in
+        child.stdout.take().into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(Result::ok)
+    {
         if let Ok(report) = serde_json::from_str(&line) {
             if !begun {
                 started();

@@ -135,7 +135,7 @@ impl Rule {
     /// Checks the parameters' ranges.
     pub fn check(&self) -> Result<(), OptimError> {
         match *self {
-            Rule::NgmSgd { .. } => self.ngm_sgd().map(|config| config.init().map(drop)).unwrap_or(Ok(())),
+            Rule::NgmSgd { .. } => self.ngm_sgd().map_or(Ok(()), |config| config.init().map(drop)),
             Rule::Sgd { .. } | Rule::Adam { .. } => self.baseline().map(drop),
         }
     }
@@ -167,16 +167,34 @@ impl Rule {
 impl fmt::Display for Rule {
     /// The parameters that are not zero, as `key=value`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = serde_json::to_value(self).map_err(|_| fmt::Error)?;
-        let mut separator = "";
-        for (key, value) in value.as_object().into_iter().flatten() {
-            let off = value == 0.0 || value == false;
-            if key != "kind" && !off {
-                write!(f, "{separator}{key}={value}")?;
-                separator = " ";
+        let numbers = match *self {
+            Rule::NgmSgd { lr, gamma, eta, g0 } => {
+                vec![("lr", lr), ("gamma", gamma), ("eta", eta), ("g0", g0)]
             }
+            Rule::Sgd { lr, momentum, dampening, weight_decay, .. } => {
+                vec![
+                    ("lr", lr),
+                    ("momentum", momentum),
+                    ("dampening", dampening),
+                    ("weight_decay", weight_decay),
+                ]
+            }
+            Rule::Adam { lr, beta1, beta2, eps, weight_decay } => {
+                vec![
+                    ("lr", lr),
+                    ("beta1", beta1),
+                    ("beta2", beta2),
+                    ("eps", eps),
+                    ("weight_decay", weight_decay),
+                ]
+            }
+        };
+        let shown = numbers.iter().filter(|(_, value)| *value != 0.0);
+        let mut text: Vec<String> = shown.map(|(key, value)| format!("{key}={value:?}")).collect();
+        if matches!(self, Rule::Sgd { nesterov: true, .. }) {
+            text.push("nesterov=true".to_string());
         }
-        Ok(())
+        f.write_str(&text.join(" "))
     }
 }
 
@@ -185,7 +203,7 @@ impl RunSpec {
     pub fn id(&self) -> String {
         let json = serde_json::to_vec(self).expect("a spec is plain data");
         let digest = Sha256::digest(json);
-        digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+        crate::hash::hex(&digest[..6])
     }
 
     /// Folder name: readable, and unique by the id.
@@ -194,6 +212,7 @@ impl RunSpec {
     }
 
     /// The spec without its seed: what a row of a table averages over.
+    #[must_use]
     pub fn without_seed(&self) -> Self {
         Self { seed: 0, ..self.clone() }
     }

@@ -152,7 +152,8 @@ impl StoredRun {
 
     /// Whether a process works on it now.
     pub fn is_locked(&self) -> bool {
-        File::open(self.path.join("lock")).is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+        File::open(self.path.join("lock"))
+            .is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
     }
 }
 
@@ -224,11 +225,15 @@ fn read_record(run_dir: &Path, expected: Option<&RunSpec>) -> Result<Option<RunR
     let path = run_dir.join("run.json");
     let text = match std::fs::read(&path) {
         Ok(text) => text,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(error) => return Err(io_error(&path)(error)),
     };
-    let record: RunRecord = serde_json::from_slice(&text)
-        .map_err(|error| StoreError::BadRun { path: path.display().to_string(), reason: error.to_string() })?;
+    let record: RunRecord = serde_json::from_slice(&text).map_err(|error| StoreError::BadRun {
+        path: path.display().to_string(),
+        reason: error.to_string(),
+    })?;
     if record.id != record.spec.id() || expected.is_some_and(|spec| *spec != record.spec) {
         return Err(StoreError::OtherRun { path: path.display().to_string() });
     }
@@ -248,7 +253,11 @@ impl RunWriter {
     /// Locks the run, and brings its curve back to the last checkpoint (or to the beginning).
     ///
     /// `None` if the run is finished already: another process may have done so in the meantime.
-    pub fn open(dir: &Path, spec: &RunSpec, tasks: usize) -> Result<Option<(Self, Option<Checkpoint>)>, StoreError> {
+    pub fn open(
+        dir: &Path,
+        spec: &RunSpec,
+        tasks: usize,
+    ) -> Result<Option<(Self, Option<Checkpoint>)>, StoreError> {
         std::fs::create_dir_all(dir).map_err(io_error(dir))?;
         let lock = lock(dir)?;
         let known = read_record(dir, Some(spec))?;
@@ -277,7 +286,8 @@ impl RunWriter {
 
         let seconds = checkpoint.as_ref().map_or(0.0, |checkpoint| checkpoint.header.seconds);
         let record = RunRecord::new(spec, seconds);
-        let mut writer = Self { dir: dir.to_path_buf(), record, curve: BufWriter::new(curve), tasks, _lock: lock };
+        let mut writer =
+            Self { dir: dir.to_path_buf(), record, curve: BufWriter::new(curve), tasks, _lock: lock };
         writer.write_record()?;
         if keep == 0 {
             let result = write_header(&mut writer.curve, tasks).and_then(|()| writer.curve.flush());
@@ -294,11 +304,18 @@ impl RunWriter {
     /// Appends one row and hands it to the system, so that a crash of this process loses nothing.
     pub fn append(&mut self, point: &Point) -> Result<(), StoreError> {
         let path = self.dir.join("curve.csv");
-        write_point(&mut self.curve, point, self.tasks).and_then(|()| self.curve.flush()).map_err(io_error(&path))
+        write_point(&mut self.curve, point, self.tasks)
+            .and_then(|()| self.curve.flush())
+            .map_err(io_error(&path))
     }
 
     /// Saves the state after `iteration`; the curve is on disk before it.
-    pub fn checkpoint(&mut self, iteration: u64, seconds: f64, state: (Vec<u8>, Vec<u8>)) -> Result<(), StoreError> {
+    pub fn checkpoint(
+        &mut self,
+        iteration: u64,
+        seconds: f64,
+        state: (Vec<u8>, Vec<u8>),
+    ) -> Result<(), StoreError> {
         let path = self.dir.join("curve.csv");
         let sync = |curve: &mut BufWriter<File>| -> io::Result<u64> {
             curve.flush()?;
@@ -332,7 +349,8 @@ impl RunWriter {
 
 fn lock(dir: &Path) -> Result<File, StoreError> {
     let path = dir.join("lock");
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(io_error(&path))?;
+    let file =
+        OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(io_error(&path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: dir.display().to_string() }),

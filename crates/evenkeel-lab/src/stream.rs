@@ -46,7 +46,9 @@ impl PrepareError {
     /// Whether the input is at fault and not the network or the disk: exit code 2.
     pub fn is_bad_input(&self) -> bool {
         match self {
-            PrepareError::Source(error) => !matches!(error, SourceError::Unavailable { .. } | SourceError::Io { .. }),
+            PrepareError::Source(error) => {
+                !matches!(error, SourceError::Unavailable { .. } | SourceError::Io { .. })
+            }
             _ => true,
         }
     }
@@ -64,15 +66,12 @@ pub struct Prepared {
 
 /// Loads the data and cuts it into tasks.
 pub fn prepare(settings: &Settings, progress: &mut dyn Progress) -> Result<Prepared, PrepareError> {
-    let (data, normalization, data_sha256) = match settings.data.strip_prefix("idx:") {
-        Some(folder) => {
-            let data = load_idx(Path::new(folder))?;
-            (data.clone(), Normalization::measure(data.train())?, Some(fingerprint(&data)))
-        }
-        None => {
-            let set: Catalogue = settings.data.parse()?;
-            (source::load(set, progress)?, set.normalization(), None)
-        }
+    let (data, normalization, data_sha256) = if let Some(folder) = settings.data.strip_prefix("idx:") {
+        let data = load_idx(Path::new(folder))?;
+        (data.clone(), Normalization::measure(data.train())?, Some(fingerprint(&data)))
+    } else {
+        let set: Catalogue = settings.data.parse()?;
+        (source::load(set, progress)?, set.normalization(), None)
     };
     Ok(Prepared { stream: cut(settings, &data)?, normalization, data_sha256 })
 }
@@ -97,8 +96,12 @@ fn cut(settings: &Settings, data: &DataSet) -> Result<Stream, PrepareError> {
     })
 }
 
-const IDX_FILES: [&str; 4] =
-    ["train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"];
+const IDX_FILES: [&str; 4] = [
+    "train-images-idx3-ubyte",
+    "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte",
+];
 
 /// The four files of an MNIST-like data set of the user's, plain or with `.gz`; as many classes as the labels name.
 fn load_idx(folder: &Path) -> Result<DataSet, PrepareError> {
@@ -115,9 +118,10 @@ fn load_idx(folder: &Path) -> Result<DataSet, PrepareError> {
     let (test_images, test_labels) = (test_images?, test_labels?);
     let labels = idx::labels(&train_labels.0, &train_labels.1, 256)?;
     let classes = labels.iter().max().map_or(1, |&label| usize::from(label) + 1);
-    let train = idx::labelled((&train_images.0, &train_images.1), (&train_labels.0, &train_labels.1), classes)?;
+    let train =
+        idx::labelled((&train_images.0, &train_images.1), (&train_labels.0, &train_labels.1), classes)?;
     let test = idx::labelled((&test_images.0, &test_images.1), (&test_labels.0, &test_labels.1), classes)?;
-    Ok(DataSet::new(&format!("idx:{}", folder.display()), train, test)?)
+    Ok(DataSet::new(format!("idx:{}", folder.display()), train, test)?)
 }
 
 fn fingerprint(data: &DataSet) -> String {
@@ -128,5 +132,5 @@ fn fingerprint(data: &DataSet) -> String {
             hash.update(part.label(i).to_le_bytes());
         }
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::hash::hex(&hash.finalize())
 }

@@ -8,7 +8,8 @@ use evenkeel_metrics::{Curve, Metrics, PaperReading, PerSeed, Point, RECOVERED_F
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Two seeds of a model that learns task 1 for four iterations and then meets task 2.
-    let accuracies = [[60.0, 90.0, 97.0, 98.0, 55.0, 80.0, 94.0, 97.0], [58.0, 91.0, 96.0, 99.0, 92.0, 61.0, 93.0, 98.0]];
+    let accuracies =
+        [[60.0, 90.0, 97.0, 98.0, 55.0, 80.0, 94.0, 97.0], [58.0, 91.0, 96.0, 99.0, 92.0, 61.0, 93.0, 98.0]];
     let curves = accuracies
         .iter()
         .map(|accuracies| {
@@ -21,14 +22,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect::<Result<Vec<_>, _>>()?;
 
     let first = Metrics::of(&curves[0])?;
-    println!("seed 0: E_k = {:?}, minimum {} at iteration {}", first.ends, first.minima[0], first.minimum_iterations[0]);
+    println!(
+        "seed 0: E_k = {:?}, minimum {} at iteration {}",
+        first.ends, first.minima[0], first.minimum_iterations[0]
+    );
     for gap in gaps(&curves[0], RECOVERED_FRACTION) {
         println!("seed 0: gap of {} iterations, recovered after {:?}", gap.width, gap.recovery);
     }
 
     // The two seeds have their minimum at different iterations: the two readings differ.
     let (paper, per_seed) = (PaperReading::of(&curves)?, PerSeed::of(&curves)?);
-    println!("avg-min-ACC, minimum on the mean curve: {:.2} ± {:.2}", paper.avg_min_acc.mean, paper.avg_min_acc.pm);
+    println!(
+        "avg-min-ACC, minimum on the mean curve: {:.2} ± {:.2}",
+        paper.avg_min_acc.mean, paper.avg_min_acc.pm
+    );
     println!("avg-min-ACC, minimum of each seed:      {:.2}", per_seed.avg_min_acc.mean);
     Ok(())
 }

@@ -54,7 +54,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let (x, y) = draw(&mut ChaCha8Rng::seed_from_u64(2), 2, 500, &device);
             let hits = model.valid().forward(x.without_autodiff()).argmax(1).squeeze_dim::<1>(1).equal(y);
             let accuracy = 100.0 * hits.float().mean().into_scalar::<f32>();
-            println!("iteration {iteration:3}  task-1 accuracy {accuracy:5.1} %  gain {:.3}", ngm.gain().value());
+            println!(
+                "iteration {iteration:3}  task-1 accuracy {accuracy:5.1} %  gain {:.3}",
+                ngm.gain().value()
+            );
         }
     }
     Ok(())
@@ -65,7 +68,7 @@ fn draw(rng: &mut ChaCha8Rng, classes: usize, n: usize, device: &Device) -> (Ten
     let labels: Vec<i64> = (0..n).map(|_| rng.random_range(0..classes as i64)).collect();
     let features: Vec<f32> = labels
         .iter()
-        .flat_map(|&label| (0..16).map(move |d| (d as i64 % 4 == label) as u8 as f32))
+        .flat_map(|&label| (0..16).map(move |d| f32::from(u8::from(i64::from(d) % 4 == label))))
         .map(|mean| mean + rng.random_range(-1.0..1.0))
         .collect();
     (

@@ -26,7 +26,10 @@ impl Quadratic {
     }
 
     fn values(&self) -> Vec<f32> {
-        [self.w.val(), self.backbone.val()].into_iter().flat_map(|t| t.into_data().to_vec::<f32>().unwrap()).collect()
+        [self.w.val(), self.backbone.val()]
+            .into_iter()
+            .flat_map(|t| t.into_data().try_to_vec::<f32>().unwrap())
+            .collect()
     }
 }
 
@@ -76,7 +79,9 @@ impl Any {
     }
 }
 
-fn all() -> Vec<(&'static str, fn() -> Any)> {
+type Make = fn() -> Any;
+
+fn all() -> Vec<(&'static str, Make)> {
     let ngm = || Any::Ngm(NgmSgdConfig::new(0.05).with_momentum_group("^backbone", 0.9).init().unwrap());
     vec![
         ("sgd", || Any::Baseline(SgdConfig::new(0.1).init().unwrap())),

@@ -39,7 +39,7 @@ fn batch(seed: u64, device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().to_vec().unwrap()
+    tensor.into_data().try_to_vec().unwrap()
 }
 
 fn layers(model: &Mlp) -> impl Iterator<Item = &GainLinear> {
@@ -54,9 +54,8 @@ fn gradients(model: &Mlp, seed: u64, device: &Device) -> Vec<f32> {
 
 /// The same network with the gain worked into the weights: effective coordinates.
 fn effective(model: &Mlp, g: f64, device: &Device) -> Mlp {
-    let scaled = |layer: &GainLinear| {
-        GainLinear::from_weights(layer.weight.val().mul_scalar(g).into_data(), device)
-    };
+    let scaled =
+        |layer: &GainLinear| GainLinear::from_weights(layer.weight.val().mul_scalar(g).into_data(), device);
     Mlp { hidden: model.hidden.iter().map(scaled).collect(), output: scaled(&model.output) }
 }
 

@@ -70,7 +70,7 @@ fn assert_close(what: &str, ours: &[f32], theirs: &[f32]) {
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().to_vec().unwrap()
+    tensor.into_data().try_to_vec().unwrap()
 }
 
 fn weights(model: &Mlp) -> Vec<Vec<f32>> {

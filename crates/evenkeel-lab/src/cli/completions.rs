@@ -7,14 +7,16 @@ use clap_complete::Shell;
 
 /// Print a completion script for a shell.
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  evenkeel completions bash > ~/.local/share/bash-completion/completions/evenkeel")]
+#[command(
+    after_help = "Example:\n  evenkeel completions bash > ~/.local/share/bash-completion/completions/evenkeel"
+)]
 pub(super) struct Args {
     /// The shell.
     shell: Shell,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args) -> ExitCode {
     let mut command = super::Cli::command();
     clap_complete::generate(args.shell, &mut command, "evenkeel", &mut std::io::stdout());
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }

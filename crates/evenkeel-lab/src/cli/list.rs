@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use crate::benchmark::{BENCHMARKS, OPTIMIZERS};
+use crate::benchmark::{BENCHMARKS, Benchmark, OPTIMIZERS};
 
 /// List the benchmarks, and the optimizers with their parameters.
 #[derive(clap::Args)]
 pub(super) struct Args {}
 
-pub(super) fn run(_: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run() -> ExitCode {
     println!("Benchmarks");
     for benchmark in &BENCHMARKS {
         let settings = benchmark.settings();
@@ -20,16 +20,16 @@ pub(super) fn run(_: &Args) -> anyhow::Result<ExitCode> {
     println!("\nOptimizers");
     for (name, summary) in OPTIMIZERS {
         println!("  {name:14} {summary}");
-        let mut shown = None;
-        for benchmark in &BENCHMARKS {
-            let Some(optimizer) = benchmark.optimizer(name) else { continue };
-            let parameters = optimizer.rule.to_string();
-            if shown.as_ref() != Some(&parameters) {
-                println!("  {:14}   on {}: {parameters}", "", benchmark.name);
+        let parameters = |benchmark: &Benchmark| benchmark.optimizer(name).map(|o| o.rule.to_string());
+        let usual = parameters(&BENCHMARKS[0]);
+        println!("  {:14}   {}", "", usual.as_deref().unwrap_or_default());
+        for benchmark in &BENCHMARKS[1..] {
+            let other = parameters(benchmark);
+            if other != usual {
+                println!("  {:14}   {} on {}", "", other.as_deref().unwrap_or_default(), benchmark.name);
             }
-            shown = Some(parameters);
         }
     }
     println!("\nParameters that are not shown are 0. Change any with --set, e.g. --set ngm-sgd.eta=0.3");
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }

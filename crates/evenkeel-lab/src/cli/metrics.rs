@@ -48,7 +48,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// The runs of a folder, optimizers in the order of `evenkeel list`, then by name.
 fn runs_of(dir: &Path) -> anyhow::Result<Vec<StoredRun>> {
     let mut runs = runs_in(dir)?;
-    let rank = |name: &str| OPTIMIZERS.iter().position(|(known, _)| *known == name).unwrap_or(OPTIMIZERS.len());
+    let rank =
+        |name: &str| OPTIMIZERS.iter().position(|(known, _)| *known == name).unwrap_or(OPTIMIZERS.len());
     runs.sort_by_cached_key(|run| {
         let spec = &run.record.spec;
         (spec.benchmark.clone(), rank(&spec.optimizer.name), spec.optimizer.name.clone(), spec.seed)

@@ -72,15 +72,20 @@ pub(super) struct Args {
 /// A time to wait: finite, not negative.
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_string())?;
-    if Duration::try_from_secs_f64(seconds).is_ok() { Ok(seconds) } else { Err("must be at least 0".to_string()) }
+    if Duration::try_from_secs_f64(seconds).is_ok() {
+        Ok(seconds)
+    } else {
+        Err("must be at least 0".to_string())
+    }
 }
 
 impl Args {
     fn experiment(&self) -> anyhow::Result<Experiment> {
         let is_file = Path::new(&self.experiment).extension().is_some_and(|e| e == "toml");
-        let mut experiment = match is_file {
-            true => Experiment::load(Path::new(&self.experiment))?,
-            false => Experiment::named(&self.experiment)?,
+        let mut experiment = if is_file {
+            Experiment::load(Path::new(&self.experiment))?
+        } else {
+            Experiment::named(&self.experiment)?
         };
         if !self.optimizers.is_empty() {
             experiment.set_optimizers(&self.optimizers)?;
@@ -116,7 +121,7 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let experiment = args.experiment()?;
     let out = args.out();
     let store = Store::new(&out);
@@ -156,7 +161,10 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     print!("{}", render(&summary, Format::Table));
     if let Some((_, message)) = tally.failed.first() {
         let count = tally.failed.len();
-        anyhow::bail!("{count} of {} runs failed, the first with: {message}; the same command tries them again", specs.len());
+        anyhow::bail!(
+            "{count} of {} runs failed, the first with: {message}; the same command tries them again",
+            specs.len()
+        );
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -59,7 +59,11 @@ pub(super) fn runs_in(dir: &std::path::Path) -> anyhow::Result<Vec<StoredRun>> {
     }
     let runs = Store::new(dir).runs()?;
     if runs.is_empty() {
-        return Err(BadInput(format!("{}: holds no runs; name a folder that `evenkeel run` wrote", dir.display())).into());
+        return Err(BadInput(format!(
+            "{}: holds no runs; name a folder that `evenkeel run` wrote",
+            dir.display()
+        ))
+        .into());
     }
     Ok(runs)
 }

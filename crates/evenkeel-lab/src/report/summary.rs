@@ -146,7 +146,9 @@ impl Summary {
             let spec = &run.record.spec;
             let curve = match &run.record.status {
                 Status::Unfinished => Err("unfinished".to_string()),
-                Status::Diverged { iteration, reason } => Err(format!("diverged at iteration {iteration}: {reason}")),
+                Status::Diverged { iteration, reason } => {
+                    Err(format!("diverged at iteration {iteration}: {reason}"))
+                }
                 Status::Done => read_curve(&run.curve_path()).map_err(|error| error.to_string()),
             };
             match curve {
@@ -188,7 +190,8 @@ impl Summary {
 
     /// The summary of curve files of any program: one file a seed, all of one method.
     pub fn of_files(paths: &[impl AsRef<Path>]) -> Result<Self, SummaryError> {
-        let curves: Vec<Curve> = paths.iter().map(|path| read_curve(path.as_ref())).collect::<Result<_, _>>()?;
+        let curves: Vec<Curve> =
+            paths.iter().map(|path| read_curve(path.as_ref())).collect::<Result<_, _>>()?;
         let (row, _) = row("curves", &curves)?;
         Ok(Self { rows: vec![row], ..Self::default() })
     }
@@ -198,7 +201,7 @@ fn row(name: &str, curves: &[Curve]) -> Result<(Row, PerSeed), SummaryError> {
     let bad = |error| SummaryError::Reading { group: name.to_string(), error };
     let paper = PaperReading::of(curves).map_err(bad)?;
     let per_seed = PerSeed::of(curves).map_err(bad)?;
-    let all_task = per_seed.all_task_min_acc.clone().zip(per_seed.all_task_wc_acc.clone());
+    let all_task = per_seed.all_task_min_acc.zip(per_seed.all_task_wc_acc);
     let row = Row {
         benchmark: String::new(),
         optimizer: name.to_string(),
@@ -211,15 +214,15 @@ fn row(name: &str, curves: &[Curve]) -> Result<(Row, PerSeed), SummaryError> {
         avg_sg: paper.avg_sg,
         sg_per_transition: paper.sg_per_transition,
         per_seed: PerSeedRow {
-            avg_acc: per_seed.avg_acc.clone(),
-            avg_min_acc: per_seed.avg_min_acc.clone(),
-            wc_acc: per_seed.wc_acc.clone(),
-            avg_sg: per_seed.avg_sg.clone(),
+            avg_acc: per_seed.avg_acc,
+            avg_min_acc: per_seed.avg_min_acc,
+            wc_acc: per_seed.wc_acc,
+            avg_sg: per_seed.avg_sg,
             sg_per_transition: per_seed.sg_per_transition.clone(),
         },
-        new_task_acc: per_seed.new_task_acc.clone(),
-        seen_acc: per_seed.seen_acc.clone(),
-        gap: per_seed.gap.clone(),
+        new_task_acc: per_seed.new_task_acc,
+        seen_acc: per_seed.seen_acc,
+        gap: per_seed.gap,
         all_task: all_task.map(|(min_acc, wc_acc)| AllTask { min_acc, wc_acc }),
         paper: None,
     };
@@ -244,7 +247,8 @@ fn compare(
     b: &[Vec<Option<f64>>; 3],
 ) -> Option<Comparison> {
     let difference = |i: usize| {
-        let (a, b): (Option<Vec<f64>>, Option<Vec<f64>>) = (a[i].iter().copied().collect(), b[i].iter().copied().collect());
+        let (a, b): (Option<Vec<f64>>, Option<Vec<f64>>) =
+            (a[i].iter().copied().collect(), b[i].iter().copied().collect());
         paired_bootstrap(&a?, &b?, RESAMPLES, 0).ok()
     };
     Some(Comparison {

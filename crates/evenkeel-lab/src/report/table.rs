@@ -76,15 +76,22 @@ fn tables(summary: &Summary, preset: TableStyle) -> String {
     for benchmark in benchmarks {
         let rows: Vec<&Row> = summary.rows.iter().filter(|row| row.benchmark == benchmark).collect();
         let title = if benchmark.is_empty() { "curves" } else { benchmark };
-        let _ = writeln!(text, "{title}: task-1 test accuracy, minimum on the mean curve over seeds, ± as in the paper\n");
+        let _ = writeln!(
+            text,
+            "{title}: task-1 test accuracy, minimum on the mean curve over seeds, ± as in the paper\n"
+        );
         text += &paper_reading(&rows, preset);
-        let _ = writeln!(text, "\n{title}: minimum of each seed's own curve, mean and 95 % interval (Student's t)\n");
+        let _ = writeln!(
+            text,
+            "\n{title}: minimum of each seed's own curve, mean and 95 % interval (Student's t)\n"
+        );
         text += &per_seed_reading(&rows, preset);
         let _ = writeln!(text, "\n{title}: what else happened (means over seeds and transitions)\n");
         text += &beyond(&rows, preset);
         let comparisons: Vec<_> = summary.comparisons.iter().filter(|c| c.benchmark == benchmark).collect();
         if let Some(first) = comparisons.first() {
-            let title = format!("{} minus the others on the same seeds, 95 % paired bootstrap", first.optimizer);
+            let title =
+                format!("{} minus the others on the same seeds, 95 % paired bootstrap", first.optimizer);
             let _ = writeln!(text, "\n{title}\n");
             let header = ["against", "seeds", "avg-ACC", "avg-min-ACC", "avg-SG"];
             let mut table = new_table(preset, header.map(String::from).to_vec());
@@ -102,7 +109,8 @@ fn tables(summary: &Summary, preset: TableStyle) -> String {
         text.push('\n');
     }
     for left_out in &summary.left_out {
-        let _ = writeln!(text, "not counted: {} seed {}: {}", left_out.optimizer, left_out.seed, left_out.reason);
+        let _ =
+            writeln!(text, "not counted: {} seed {}: {}", left_out.optimizer, left_out.seed, left_out.reason);
     }
     text
 }

@@ -174,10 +174,7 @@ mod tests {
         for g0 in [0.0, 0.999, f64::INFINITY, f64::NAN] {
             assert!(matches!(config.with_g0(g0).check(), Err(GainError::G0(_))));
         }
-        assert_eq!(
-            config.with_gamma(1.0).check().unwrap_err().to_string(),
-            "gamma must be in [0, 1), got 1"
-        );
+        assert_eq!(config.with_gamma(1.0).check().unwrap_err().to_string(), "gamma must be in [0, 1), got 1");
     }
 
     proptest! {

@@ -36,8 +36,7 @@ pub enum ModulateError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn modulate<M: Module>(module: M, gain: &Gain, pattern: &str) -> Result<M, ModulateError> {
-    let group =
-        ParamGroup::from_regex(pattern).map_err(|_| ModulateError::Pattern(pattern.to_string()))?;
+    let group = ParamGroup::from_regex(pattern).map_err(|_| ModulateError::Pattern(pattern.to_string()))?;
     let mut matched = 0;
     let module = module.apply_reparameterization(Attach { gain, group, matched: &mut matched });
     if matched == 0 {

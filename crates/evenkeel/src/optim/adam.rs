@@ -1,7 +1,7 @@
 //! Adam, as PyTorch defines it.
 
-use burn::optim::decay::WeightDecayConfig;
 use burn::optim::AdamConfig as BurnAdamConfig;
+use burn::optim::decay::WeightDecayConfig;
 use serde::{Deserialize, Serialize};
 
 use super::error::not_negative;

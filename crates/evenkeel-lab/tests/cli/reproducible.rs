@@ -1,12 +1,10 @@
 //! Same spec, same bytes: whatever the threads, and after being killed at any time.
 
-mod common;
-
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{curves, evenkeel, must_succeed, run_dirs, small_run};
+use crate::common::{curves, evenkeel, must_succeed, run_dirs, small_run};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -71,7 +69,10 @@ fn a_run_killed_at_random_iterations_resumes_to_the_same_bytes() {
 #[test]
 fn the_same_seed_pairs_optimizers_and_another_seed_differs() {
     let out = tempfile::tempdir().unwrap();
-    must_succeed(&mut small_run(out.path(), &["--seeds", "2", "--optimizers", "ngm-sgd,sgd", "--set", "lr=0.05"]));
+    must_succeed(&mut small_run(
+        out.path(),
+        &["--seeds", "2", "--optimizers", "ngm-sgd,sgd", "--set", "lr=0.05"],
+    ));
     let row = |name: &str| {
         let curves = curves(out.path());
         let (_, text) = curves.iter().find(|(dir, _)| dir.starts_with(name)).unwrap();

@@ -1,8 +1,8 @@
 //! What comes out: the summary, the tables, and the same metrics for curves of another program.
 
-mod common;
+use crate::common::{curves, evenkeel, must_succeed, run_dirs, small_run};
+use std::fmt::Write as _;
 
-use common::{curves, evenkeel, must_succeed, run_dirs, small_run};
 use serde_json::Value;
 
 #[test]
@@ -22,7 +22,9 @@ fn the_summary_has_the_documented_shape_and_metrics_agree_with_it() {
             let per_seed = &row["per_seed"][metric];
             assert!(per_seed["mean"].is_f64() && per_seed["sd"].is_f64(), "{metric}");
             let ci: [f64; 2] = serde_json::from_value(per_seed["ci95"].clone()).unwrap();
-            assert!(ci[0] <= per_seed["mean"].as_f64().unwrap() && per_seed["mean"].as_f64().unwrap() <= ci[1]);
+            assert!(
+                ci[0] <= per_seed["mean"].as_f64().unwrap() && per_seed["mean"].as_f64().unwrap() <= ci[1]
+            );
         }
         assert_eq!(row["sg_per_transition"].as_array().unwrap().len(), 4);
         assert!(row["new_task_acc"]["mean"].is_f64() && row["seen_acc"]["mean"].is_f64());
@@ -54,7 +56,7 @@ fn curves_of_another_program_give_the_same_metrics() {
         let mut lines = String::from("task1_acc,iteration,task\n");
         for record in reader.records() {
             let record = record.unwrap();
-            lines += &format!("{},{},{}\n", &record[2], &record[0], &record[1]);
+            writeln!(lines, "{},{},{}", &record[2], &record[0], &record[1]).unwrap();
         }
         let path = foreign.path().join(format!("seed{i}.csv"));
         std::fs::write(&path, lines).unwrap();
@@ -73,17 +75,24 @@ fn curves_of_another_program_give_the_same_metrics() {
 #[test]
 fn the_curve_has_its_columns_and_task_ends_have_every_seen_task() {
     let out = tempfile::tempdir().unwrap();
-    must_succeed(&mut small_run(out.path(), &["--seeds", "1", "--optimizers", "ngm-sgd", "--eval-every", "5"]));
+    must_succeed(&mut small_run(
+        out.path(),
+        &["--seeds", "1", "--optimizers", "ngm-sgd", "--eval-every", "5"],
+    ));
     let (_, text) = &curves(out.path())[0];
     let mut lines = text.lines();
-    let header = "iteration,task,task1_acc,task1_loss,gain,entropy,train_loss,seen_acc,acc_2,acc_3,acc_4,acc_5";
+    let header =
+        "iteration,task,task1_acc,task1_loss,gain,entropy,train_loss,seen_acc,acc_2,acc_3,acc_4,acc_5";
     assert_eq!(lines.next(), Some(header));
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
     // Every fifth iteration, and the ends of tasks of 12.
     let iterations: Vec<&str> = rows.iter().map(|row| row[0]).collect();
     assert_eq!(iterations[..6], ["5", "10", "12", "15", "20", "24"]);
     let end = rows.iter().find(|row| row[0] == "36").unwrap();
-    assert!(end[7..10].iter().all(|cell| cell.parse::<f64>().is_ok()) && end[10..].iter().all(|cell| cell.is_empty()));
+    assert!(
+        end[7..10].iter().all(|cell| cell.parse::<f64>().is_ok())
+            && end[10..].iter().all(|cell| cell.is_empty())
+    );
     assert!(rows.iter().find(|row| row[0] == "35").unwrap()[7].is_empty());
     assert!(end[4].parse::<f64>().unwrap() > 1.0);
 }
@@ -124,11 +133,22 @@ fn every_subcommand_has_help_and_lists_and_completions_work() {
         assert!(String::from_utf8_lossy(&help.stdout).contains("Usage: evenkeel"));
     }
     let list = String::from_utf8(must_succeed(evenkeel().arg("list")).stdout).unwrap();
-    for name in ["split-mnist", "rotated-mnist", "split-fashion", "split-digits", "ngm-sgd", "adam-reset", "beta2=0.999"] {
+    for name in [
+        "split-mnist",
+        "rotated-mnist",
+        "split-fashion",
+        "split-digits",
+        "ngm-sgd",
+        "adam-reset",
+        "beta2=0.999",
+    ] {
         assert!(list.contains(name), "{name}");
     }
     let completions = must_succeed(evenkeel().args(["completions", "bash"]));
     assert!(String::from_utf8_lossy(&completions.stdout).contains("_evenkeel"));
     let data = String::from_utf8(must_succeed(evenkeel().args(["data", "list"])).stdout).unwrap();
-    assert!(data.contains("mnist          not here") && data.contains("digits         made on the spot"), "{data}");
+    assert!(
+        data.contains("mnist          not here") && data.contains("digits         made on the spot"),
+        "{data}"
+    );
 }

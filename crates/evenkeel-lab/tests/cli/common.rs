@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The program, with a data cache of its own and no network.
-pub fn evenkeel() -> Command {
+pub(crate) fn evenkeel() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
     command.env("EVENKEEL_DATA", std::env::temp_dir().join("evenkeel-test-no-data")).env("NO_COLOR", "1");
     command
 }
 
 /// A small experiment on the synthetic digits: three optimizers would do, one iteration takes a few milliseconds.
-pub fn small_run(out: &Path, extra: &[&str]) -> Command {
+pub(crate) fn small_run(out: &Path, extra: &[&str]) -> Command {
     let mut command = evenkeel();
     command
         .args(["run", "split-digits", "--iterations", "12", "--eval-samples", "60"])
@@ -23,7 +23,7 @@ pub fn small_run(out: &Path, extra: &[&str]) -> Command {
 
 /// Runs it and panics with its messages if it fails.
 #[track_caller]
-pub fn must_succeed(command: &mut Command) -> Output {
+pub(crate) fn must_succeed(command: &mut Command) -> Output {
     let output = command.output().expect("the program starts");
     assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
     output
@@ -31,7 +31,7 @@ pub fn must_succeed(command: &mut Command) -> Output {
 
 /// Runs it, expects this exit code, and gives the lines on stderr that are errors.
 #[track_caller]
-pub fn must_fail(command: &mut Command, code: i32) -> String {
+pub(crate) fn must_fail(command: &mut Command, code: i32) -> String {
     let output = command.output().expect("the program starts");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{command:?}\n{stderr}");
@@ -40,15 +40,19 @@ pub fn must_fail(command: &mut Command, code: i32) -> String {
 }
 
 /// Folders of runs below `out`, sorted.
-pub fn run_dirs(out: &Path) -> Vec<PathBuf> {
+pub(crate) fn run_dirs(out: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(out).expect("the folder is there");
-    let mut dirs: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    let mut dirs: Vec<PathBuf> =
+        entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
     dirs.sort();
     dirs
 }
 
 /// Names and contents of all curves below `out`.
-pub fn curves(out: &Path) -> Vec<(String, String)> {
+pub(crate) fn curves(out: &Path) -> Vec<(String, String)> {
     let name = |dir: &PathBuf| dir.file_name().unwrap().to_string_lossy().into_owned();
-    run_dirs(out).iter().map(|dir| (name(dir), std::fs::read_to_string(dir.join("curve.csv")).unwrap())).collect()
+    run_dirs(out)
+        .iter()
+        .map(|dir| (name(dir), std::fs::read_to_string(dir.join("curve.csv")).unwrap()))
+        .collect()
 }

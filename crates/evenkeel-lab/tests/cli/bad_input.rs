@@ -1,10 +1,8 @@
 //! Malformed input: one line that names the file and the reason, exit code 2, no panic.
 
-mod common;
-
 use std::path::Path;
 
-use common::{evenkeel, must_fail, must_succeed, run_dirs, small_run};
+use crate::common::{evenkeel, must_fail, must_succeed, run_dirs, small_run};
 
 #[track_caller]
 fn one_line(stderr: &str, parts: &[&str]) {
@@ -38,7 +36,8 @@ fn idx_files_of_ones_own_run_and_broken_ones_are_named() {
     write_idx(data.path());
     let setting = format!("data=idx:{}", data.path().display());
     let run = || {
-        let arguments = ["--seeds", "1", "--optimizers", "sgd", "--set", &setting, "--set", "classes_per_task=1"];
+        let arguments =
+            ["--seeds", "1", "--optimizers", "sgd", "--set", &setting, "--set", "classes_per_task=1"];
         small_run(out.path(), &arguments)
     };
     must_succeed(&mut run());
@@ -78,7 +77,10 @@ fn mistakes_on_the_command_line_and_in_experiment_files() {
 
     let file = out.path().join("experiment.toml");
     for (text, reason) in [
-        ("benchmark = 'split-digits'\nitterations = 3", "unknown key 'itterations'; did you mean 'iterations'?"),
+        (
+            "benchmark = 'split-digits'\nitterations = 3",
+            "unknown key 'itterations'; did you mean 'iterations'?",
+        ),
         ("benchmark = 'split-digits'\nbatch = = 3", "line 2"),
         ("benchmark = 'split-digits'\nbatch = 'many'", "batch: invalid type"),
     ] {
@@ -133,7 +135,8 @@ fn a_checkpoint_or_description_of_another_run_is_refused() {
         .spawn()
         .unwrap();
     let mut line = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line)
+        .unwrap();
     while !dirs[1].join("checkpoint.bin").exists() {
         assert!(child.try_wait().unwrap().is_none(), "the worker ended without a checkpoint");
     }

@@ -1,17 +1,16 @@
 //! The runner with real processes: interruption, two runners on one folder, failing disks, diverging runs.
 
-mod common;
-
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{curves, evenkeel, must_fail, must_succeed, run_dirs, small_run};
+use crate::common::{curves, evenkeel, must_fail, must_succeed, run_dirs, small_run};
 
 #[test]
 fn two_runners_on_one_folder_share_the_work_and_run_nothing_twice() {
     let (shared, alone) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let arguments = ["--seeds", "4", "--optimizers", "sgd,msgd", "--set", "iterations=40"];
-    let start = || small_run(shared.path(), &arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let start =
+        || small_run(shared.path(), &arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let (a, b) = (start(), start());
     for runner in [a, b] {
         let output = runner.wait_with_output().unwrap();
@@ -27,11 +26,14 @@ fn two_runners_on_one_folder_share_the_work_and_run_nothing_twice() {
 fn ctrl_c_saves_says_how_to_go_on_and_the_same_command_finishes() {
     let (stopped, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let arguments = ["--seeds", "2", "--optimizers", "ngm-sgd", "--set", "iterations=400"];
-    let runner = small_run(stopped.path(), &arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let runner =
+        small_run(stopped.path(), &arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     // Until both runs have rows, but are far from their end.
     let begun = || {
         let dirs = run_dirs(stopped.path());
-        let rows = |dir: &std::path::PathBuf| std::fs::read_to_string(dir.join("curve.csv")).unwrap_or_default().lines().count();
+        let rows = |dir: &std::path::PathBuf| {
+            std::fs::read_to_string(dir.join("curve.csv")).unwrap_or_default().lines().count()
+        };
         dirs.len() == 2 && dirs.iter().all(|dir| rows(dir) > 20)
     };
     for _ in 0..600 {
@@ -40,7 +42,8 @@ fn ctrl_c_saves_says_how_to_go_on_and_the_same_command_finishes() {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let interrupted = std::process::Command::new("kill").args(["-INT", &runner.id().to_string()]).status().unwrap();
+    let interrupted =
+        std::process::Command::new("kill").args(["-INT", &runner.id().to_string()]).status().unwrap();
     assert!(interrupted.success());
     let output = runner.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
@@ -64,7 +67,8 @@ fn a_diverging_run_is_recorded_and_the_others_go_on() {
     let table = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(table.contains("not counted: sgd seed 0: diverged at iteration"), "{table}");
     assert!(table.contains("adam"));
-    let sgd = run_dirs(out.path()).into_iter().find(|dir| dir.to_string_lossy().contains("sgd-seed0")).unwrap();
+    let sgd =
+        run_dirs(out.path()).into_iter().find(|dir| dir.to_string_lossy().contains("sgd-seed0")).unwrap();
     let record: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(sgd.join("run.json")).unwrap()).unwrap();
     assert_eq!(record["status"], "diverged");

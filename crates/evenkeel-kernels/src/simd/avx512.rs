@@ -1,0 +1,91 @@
+//! Sixteen lanes in AVX-512 registers.
+
+use super::Simd;
+use std::arch::x86_64::{
+    __m512, _CMP_GT_OQ, _mm_add_ps, _mm_storeu_ps, _mm256_add_ps, _mm256_castps256_ps128, _mm256_extractf128_ps,
+    _mm256_hadd_ps, _mm512_add_ps, _mm512_castps512_ps256, _mm512_cmp_ps_mask, _mm512_extractf32x8_ps,
+    _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_maskz_mov_ps, _mm512_max_ps, _mm512_mul_ps, _mm512_set1_ps,
+    _mm512_setzero_ps, _mm512_storeu_ps, _mm512_sub_ps,
+};
+
+/// Proof that the CPU has AVX-512 F and DQ, AVX2 and FMA.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512(());
+
+impl Avx512 {
+    /// # Safety
+    /// The CPU has AVX-512 F and DQ, AVX2 and FMA.
+    pub(super) unsafe fn new() -> Self {
+        Self(())
+    }
+}
+
+impl Simd for Avx512 {
+    type V = __m512;
+    const LANES: usize = 16;
+    // Twenty accumulators, four vectors and a broadcast of thirty-two registers.
+    const WIDTH: usize = 4;
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_set1_ps(value) }
+    }
+    #[inline(always)]
+    fn add(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_add_ps(a, b) }
+    }
+    #[inline(always)]
+    fn sub(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_sub_ps(a, b) }
+    }
+    #[inline(always)]
+    fn mul(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_mul_ps(a, b) }
+    }
+    #[inline(always)]
+    fn fma(self, a: __m512, b: __m512, c: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_fmadd_ps(a, b, c) }
+    }
+    #[inline(always)]
+    fn relu(self, a: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_max_ps(a, _mm512_setzero_ps()) }
+    }
+    #[inline(always)]
+    fn gated(self, value: __m512, gate: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(gate, _mm512_setzero_ps()), value) }
+    }
+    #[inline(always)]
+    fn sums(self, v: [__m512; 4]) -> [f32; 4] {
+        let mut out = [0.0; 4];
+        // SAFETY: `self` proves AVX-512 F and DQ and AVX2, and `out` has room for the four numbers.
+        unsafe {
+            let a = _mm256_add_ps(_mm512_castps512_ps256(v[0]), _mm512_extractf32x8_ps::<1>(v[0]));
+            let b = _mm256_add_ps(_mm512_castps512_ps256(v[1]), _mm512_extractf32x8_ps::<1>(v[1]));
+            let c = _mm256_add_ps(_mm512_castps512_ps256(v[2]), _mm512_extractf32x8_ps::<1>(v[2]));
+            let d = _mm256_add_ps(_mm512_castps512_ps256(v[3]), _mm512_extractf32x8_ps::<1>(v[3]));
+            let pairs = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+            let sum = _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps::<1>(pairs));
+            _mm_storeu_ps(out.as_mut_ptr(), sum);
+        }
+        out
+    }
+    #[inline(always)]
+    unsafe fn load(self, from: &[f32], at: usize) -> __m512 {
+        debug_assert!(at + Self::LANES <= from.len());
+        // SAFETY: the caller promises that sixteen numbers follow `at`; `self` proves AVX-512 F.
+        unsafe { _mm512_loadu_ps(from.as_ptr().add(at)) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, v: __m512, to: &mut [f32], at: usize) {
+        debug_assert!(at + Self::LANES <= to.len());
+        // SAFETY: the caller promises that sixteen numbers follow `at`; `self` proves AVX-512 F.
+        unsafe { _mm512_storeu_ps(to.as_mut_ptr().add(at), v) }
+    }
+}

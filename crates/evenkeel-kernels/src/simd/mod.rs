@@ -1,0 +1,162 @@
+//! One vocabulary of vector operations, three instruction sets.
+//!
+//! A kernel is a struct that holds its arguments and implements [`Kernel`]: its body is generic over
+//! [`Simd`] and inlined into a function that carries the target feature, so it is written once and compiled
+//! three times. Threads are started outside of kernels: a closure would lose the target feature.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+use crate::path::{Kind, Path};
+
+/// Vector operations of one instruction set. A value is a proof that the CPU has it.
+pub(crate) trait Simd: Copy {
+    /// A register of [`Simd::LANES`] numbers, one per image of the block.
+    type V: Copy;
+    /// Images per block.
+    const LANES: usize;
+    /// How many vectors a register tile holds beside five broadcast channels (see `tile`).
+    const WIDTH: usize;
+
+    fn splat(self, value: f32) -> Self::V;
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a · b + c`, with one rounding where the instruction set fuses.
+    fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// `max(a, 0)`.
+    fn relu(self, a: Self::V) -> Self::V;
+    /// `value` in the lanes where `gate` is positive, zero elsewhere.
+    fn gated(self, value: Self::V, gate: Self::V) -> Self::V;
+    /// The sum over the lanes of each of four vectors.
+    fn sums(self, v: [Self::V; 4]) -> [f32; 4];
+
+    /// The vector at `from[at..]`.
+    ///
+    /// # Safety
+    /// `at + LANES <= from.len()`.
+    unsafe fn load(self, from: &[f32], at: usize) -> Self::V;
+
+    /// Writes the vector to `to[at..]`.
+    ///
+    /// # Safety
+    /// `at + LANES <= to.len()`.
+    unsafe fn store(self, v: Self::V, to: &mut [f32], at: usize);
+
+    #[inline(always)]
+    fn zero(self) -> Self::V {
+        self.splat(0.0)
+    }
+
+    /// [`Simd::load`] with a bounds check, for code that waits for memory anyway.
+    #[inline(always)]
+    fn get(self, from: &[f32], at: usize) -> Self::V {
+        assert!(at + Self::LANES <= from.len());
+        // SAFETY: checked on the line above.
+        unsafe { self.load(from, at) }
+    }
+
+    /// [`Simd::store`] with a bounds check.
+    #[inline(always)]
+    fn put(self, v: Self::V, to: &mut [f32], at: usize) {
+        assert!(at + Self::LANES <= to.len());
+        // SAFETY: checked on the line above.
+        unsafe { self.store(v, to, at) }
+    }
+}
+
+/// A computation that is written once for every instruction set.
+pub(crate) trait Kernel {
+    type Output;
+    /// The body. Implementations must be `#[inline(always)]`, or they are compiled without the instruction set.
+    fn run<S: Simd>(self, simd: S) -> Self::Output;
+}
+
+/// Runs a kernel on the given path.
+pub(crate) fn run<K: Kernel>(path: Path, kernel: K) -> K::Output {
+    match path.kind() {
+        Kind::Portable => kernel.run(portable::Portable),
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a `Path` of this kind exists only where AVX2 and FMA were detected.
+        Kind::Avx2 => unsafe { run_avx2(kernel) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a `Path` of this kind exists only where these features were detected.
+        Kind::Avx512 => unsafe { run_avx512(kernel) },
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
+    // SAFETY: this function itself requires the features that the token vouches for.
+    kernel.run(unsafe { avx2::Avx2::new() })
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
+fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
+    // SAFETY: this function itself requires the features that the token vouches for.
+    kernel.run(unsafe { avx512::Avx512::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Exercises every operation on small integers, where all paths are exact.
+    struct Probe;
+
+    impl Kernel for Probe {
+        type Output = (Vec<f32>, [f32; 4]);
+        #[inline(always)]
+        fn run<S: Simd>(self, s: S) -> Self::Output {
+            let data: Vec<f32> = (0..S::LANES).map(|i| i as f32 - 3.0).collect();
+            let x = s.get(&data, 0);
+            let two = s.splat(2.0);
+            let mut out = vec![0.0; 6 * S::LANES];
+            for (i, v) in
+                [s.add(x, two), s.sub(x, two), s.mul(x, two), s.fma(x, x, two), s.relu(x), s.gated(two, x)]
+                    .into_iter()
+                    .enumerate()
+            {
+                s.put(v, &mut out, i * S::LANES);
+            }
+            (out, s.sums([x, two, s.zero(), s.mul(x, x)]))
+        }
+    }
+
+    #[test]
+    fn operations_mean_the_same_on_every_path() {
+        for path in Path::available() {
+            let (out, sums) = run(path, Probe);
+            let n = path.lanes();
+            let x: Vec<f32> = (0..n).map(|i| i as f32 - 3.0).collect();
+            let expected: Vec<f32> = (0..6 * n)
+                .map(|k| {
+                    let v = x[k % n];
+                    [v + 2.0, v - 2.0, v * 2.0, v * v + 2.0, v.max(0.0), if v > 0.0 { 2.0 } else { 0.0 }][k / n]
+                })
+                .collect();
+            assert_eq!(out, expected, "{path:?}");
+            let square: f32 = x.iter().map(|v| v * v).sum();
+            assert_eq!(sums, [x.iter().sum(), 2.0 * n as f32, 0.0, square], "{path:?}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "at + Self::LANES <= from.len()")]
+    fn a_checked_load_past_the_end_panics() {
+        struct Past;
+        impl Kernel for Past {
+            type Output = ();
+            #[inline(always)]
+            fn run<S: Simd>(self, s: S) {
+                s.get(&vec![0.0; S::LANES], 1);
+            }
+        }
+        run(Path::PORTABLE, Past);
+    }
+}

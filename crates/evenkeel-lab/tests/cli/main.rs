@@ -1,0 +1,7 @@
+//! Tests of the `evenkeel` program as a process: real files, real signals, real kills.
+
+mod bad_input;
+mod common;
+mod reproducible;
+mod results;
+mod runner;
