@@ -11,7 +11,7 @@ pub const PATH_VARIABLE: &str = "EVENKEEL_KERNELS";
 /// |---|---|---|
 /// | `Portable` | 8 | nothing |
 /// | `Avx2` | 8 | AVX2 and FMA |
-/// | `Avx512` | 16 | AVX-512 F and DQ, AVX2 and FMA |
+/// | `Avx512` | 16 | AVX-512 F, DQ and VL, AVX2 and FMA |
 ///
 /// A value of this type is a promise that the CPU can run the path: the only ways to get one check that.
 /// All paths compute the same results up to rounding.
@@ -58,7 +58,10 @@ impl Path {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             paths.push(Path(Kind::Avx2));
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+            {
                 paths.push(Path(Kind::Avx512));
             }
         }

@@ -12,7 +12,7 @@ pub(crate) const GROUP: usize = 5;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tap {
     /// Offset of the first input channel, relative to the tile's first pixel.
-    pub(crate) input: isize,
+    pub(crate) input: usize,
     /// Offset of the tap's weights `[input channel][GROUP]`.
     pub(crate) weight: usize,
 }
@@ -34,7 +34,7 @@ pub(crate) unsafe fn multiply<S: Simd, const W: usize>(
 ) -> [[S::V; W]; GROUP] {
     let mut sums = [[s.zero(); W]; GROUP];
     for tap in taps {
-        let base = at.wrapping_add_signed(tap.input);
+        let base = at + tap.input;
         debug_assert!(tap.weight + depth * GROUP <= w.len());
         // SAFETY: the caller promises this tap's weights; the pointer stays within `w`.
         let weights = unsafe { w.as_ptr().add(tap.weight) };
@@ -56,49 +56,70 @@ pub(crate) unsafe fn multiply<S: Simd, const W: usize>(
     sums
 }
 
-/// One operand of [`correlate`]: `count` vectors, `step` numbers apart, per channel.
+/// One operand of [`correlate`]: vectors of neighbouring channels at every position of a grid.
 #[derive(Clone, Copy)]
 pub(crate) struct Strided<'a> {
     pub(crate) data: &'a [f32],
+    /// Start of the first position.
     pub(crate) at: usize,
+    /// Distance between positions of one row.
     pub(crate) step: usize,
+    /// Distance between rows.
+    pub(crate) row: usize,
 }
 
-/// Adds `Σ_k Σ_lane a[k][o] · b[k][i]` to `out[o · row + i]` for `O` × `I` channels: a weight gradient.
+/// Adds `Σ_k Σ_lane a[k][o] · b[k][i]` to `out[o · line + i]` for `O` × `I` channels, a weight gradient, or
+/// writes it there if `add` is not set.
 ///
 /// # Safety
-/// For every `k < count`, the vectors at `a.at + k · a.step + o · LANES` (`o < O`) lie in `a.data`, and
-/// likewise those of `b` (`i < I`). `row · (O − 1) + I <= out.len()`.
+/// For every position `(r, k)` of the grid, the vectors at `a.at + r · a.row + k · a.step + o · LANES`
+/// (`o < O`) lie in `a.data`, and likewise those of `b` (`i < I`).
 #[inline(always)]
 unsafe fn correlate_tile<S: Simd, const O: usize, const I: usize>(
     s: S,
     a: Strided<'_>,
     b: Strided<'_>,
-    count: usize,
+    grid: (usize, usize),
     out: &mut [f32],
-    row: usize,
+    line: usize,
+    add: bool,
 ) {
     let mut sums = [[s.zero(); I]; O];
-    for k in 0..count {
-        let mut right = [s.zero(); I];
-        for (i, right) in right.iter_mut().enumerate() {
-            // SAFETY: promised by the caller for every `k` and `i`.
-            *right = unsafe { s.load(b.data, b.at + k * b.step + i * S::LANES) };
-        }
-        for (o, sums) in sums.iter_mut().enumerate() {
-            // SAFETY: promised by the caller for every `k` and `o`.
-            let left = unsafe { s.load(a.data, a.at + k * a.step + o * S::LANES) };
-            for (sum, &right) in sums.iter_mut().zip(&right) {
-                *sum = s.fma(left, right, *sum);
+    for r in 0..grid.0 {
+        let (mut left_at, mut right_at) = (a.at + r * a.row, b.at + r * b.row);
+        for _ in 0..grid.1 {
+            let mut right = [s.zero(); I];
+            for (i, right) in right.iter_mut().enumerate() {
+                // SAFETY: promised by the caller for every position and `i`.
+                *right = unsafe { s.load(b.data, right_at + i * S::LANES) };
             }
+            for (o, sums) in sums.iter_mut().enumerate() {
+                // SAFETY: promised by the caller for every position and `o`.
+                let left = unsafe { s.load(a.data, left_at + o * S::LANES) };
+                for (sum, &right) in sums.iter_mut().zip(&right) {
+                    *sum = s.fma(left, right, *sum);
+                }
+            }
+            left_at += a.step;
+            right_at += b.step;
         }
     }
-    for (o, sums) in sums.iter().enumerate() {
+    // Two rows of two vectors, or one of up to four, are added up at a time.
+    let rows = if I == 2 { 2 } else { 1 };
+    for o in (0..O).step_by(rows) {
         let mut four = [s.zero(); 4];
-        four[..I].copy_from_slice(sums);
+        four[..I].copy_from_slice(&sums[o]);
+        if I == 2 && o + 1 < O {
+            four[2..].copy_from_slice(&sums[o + 1][..I]);
+        }
         let four = s.sums(four);
-        for (total, sum) in out[o * row..][..I].iter_mut().zip(four) {
-            *total += sum;
+        for (k, four) in four.chunks_exact(if I == 2 { 2 } else { 4 }).enumerate() {
+            if o + k < O {
+                let totals = &mut out[(o + k) * line..][..I];
+                for (total, &sum) in totals.iter_mut().zip(four) {
+                    *total = if add { *total + sum } else { sum };
+                }
+            }
         }
     }
 }
@@ -106,20 +127,24 @@ unsafe fn correlate_tile<S: Simd, const O: usize, const I: usize>(
 /// [`correlate_tile`] over all `outputs` × `inputs` channels; `out` is `[outputs][inputs]`.
 ///
 /// # Safety
-/// For every `k < count`, the vectors at `a.at + k · a.step + o · LANES` (`o < outputs`) lie in `a.data`, and
-/// likewise those of `b` (`i < inputs`). `outputs · inputs <= out.len()`.
+/// For every position `(r, k)` of the grid, the vectors at `a.at + r · a.row + k · a.step + o · LANES`
+/// (`o < outputs`) lie in `a.data`, and likewise those of `b` (`i < inputs`).
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 pub(crate) unsafe fn correlate<S: Simd>(
     s: S,
     a: Strided<'_>,
     b: Strided<'_>,
-    count: usize,
+    grid: (usize, usize),
     (outputs, inputs): (usize, usize),
     out: &mut [f32],
+    add: bool,
 ) {
-    // Four groups of outputs stay in the first-level cache while the inputs pass by.
-    for first in (0..outputs).step_by(4 * GROUP) {
-        let last = (first + 4 * GROUP).min(outputs);
+    // As many outputs as keep to half of the first-level cache stay there while the inputs pass by.
+    let fitting = 5120 / (grid.0 * grid.1 * S::LANES).max(1) / GROUP * GROUP;
+    let stay = fitting.clamp(GROUP, 4 * GROUP);
+    for first in (0..outputs).step_by(stay) {
+        let last = (first + stay).min(outputs);
         let mut i = 0;
         while i < inputs {
             let width = (inputs - i).min(S::WIDTH);
@@ -132,14 +157,14 @@ pub(crate) unsafe fn correlate<S: Simd>(
                 // SAFETY: the tile covers channels `o..o + height` and `i..i + width`, all of them promised.
                 unsafe {
                     match (height, width) {
-                        (GROUP, 4) => correlate_tile::<S, GROUP, 4>(s, a, b, count, out, inputs),
-                        (GROUP, 3) => correlate_tile::<S, GROUP, 3>(s, a, b, count, out, inputs),
-                        (GROUP, 2) => correlate_tile::<S, GROUP, 2>(s, a, b, count, out, inputs),
-                        (GROUP, _) => correlate_tile::<S, GROUP, 1>(s, a, b, count, out, inputs),
-                        (_, 4) => correlate_tile::<S, 1, 4>(s, a, b, count, out, inputs),
-                        (_, 3) => correlate_tile::<S, 1, 3>(s, a, b, count, out, inputs),
-                        (_, 2) => correlate_tile::<S, 1, 2>(s, a, b, count, out, inputs),
-                        _ => correlate_tile::<S, 1, 1>(s, a, b, count, out, inputs),
+                        (GROUP, 4) => correlate_tile::<S, GROUP, 4>(s, a, b, grid, out, inputs, add),
+                        (GROUP, 3) => correlate_tile::<S, GROUP, 3>(s, a, b, grid, out, inputs, add),
+                        (GROUP, 2) => correlate_tile::<S, GROUP, 2>(s, a, b, grid, out, inputs, add),
+                        (GROUP, _) => correlate_tile::<S, GROUP, 1>(s, a, b, grid, out, inputs, add),
+                        (_, 4) => correlate_tile::<S, 1, 4>(s, a, b, grid, out, inputs, add),
+                        (_, 3) => correlate_tile::<S, 1, 3>(s, a, b, grid, out, inputs, add),
+                        (_, 2) => correlate_tile::<S, 1, 2>(s, a, b, grid, out, inputs, add),
+                        _ => correlate_tile::<S, 1, 1>(s, a, b, grid, out, inputs, add),
                     }
                 }
                 o += height;

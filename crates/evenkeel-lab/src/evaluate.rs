@@ -1,16 +1,12 @@
 //! Accuracy and loss on a test set.
 
-use burn::module::Module;
-use burn::tensor::{Device, Tensor, TensorData};
-use evenkeel::nn::Mlp;
+use evenkeel::nn::{Mlp, MlpEvaluator};
 use evenkeel_data::{Labelled, Normalization, evaluation_subset};
+use evenkeel_kernels::mlp::SparseRows;
 
-/// Rows per forward pass: activations of a block stay in the second-level cache.
-const BLOCK: usize = 512;
-
-/// A test set as tensors, converted once.
+/// A test set, packed once for the kernels that evaluate the MLP.
 pub struct TestSet {
-    blocks: Vec<Tensor<2>>,
+    images: SparseRows,
     labels: Vec<u16>,
 }
 
@@ -39,31 +35,26 @@ impl TestSet {
             Some(n) if n < test.len() => evaluation_subset(test, n, seed),
             _ => (0..test.len()).collect(),
         };
-        let device = Device::flex();
-        let pixels = test.shape().len();
-        let blocks = chosen.chunks(BLOCK).map(|indices| {
-            let mut values = Vec::with_capacity(indices.len() * pixels);
-            normalization.gather(test, indices.iter().copied(), &mut values);
-            Tensor::from_data(TensorData::new(values, [indices.len(), pixels]), &device)
-        });
-        Self { blocks: blocks.collect(), labels: chosen.iter().map(|&i| test.label(i)).collect() }
+        let mut values = Vec::with_capacity(chosen.len() * test.shape().len());
+        normalization.gather(test, chosen.iter().copied(), &mut values);
+        // What a black pixel becomes: most of an image of MNIST.
+        let mut black = Vec::new();
+        normalization.append(&vec![0; test.shape().len()], &mut black);
+        Self {
+            images: SparseRows::pack(&values, test.shape().len(), black[0]),
+            labels: chosen.iter().map(|&i| test.label(i)).collect(),
+        }
     }
 
-    /// Evaluates the model, in evaluation mode and outside of autodiff.
-    pub fn evaluate(&self, model: &Mlp) -> Evaluation {
-        let model = model.valid();
-        let (mut hits, mut loss, mut labels) = (0, 0.0, self.labels.iter());
-        for block in &self.blocks {
-            let logits = model.forward(block.clone());
-            let [_, classes] = logits.dims();
-            let data = logits.into_data();
-            for (row, &label) in
-                data.as_slice::<f32>().expect("logits are f32").chunks_exact(classes).zip(&mut labels)
-            {
-                let label = usize::from(label);
-                hits += usize::from(predicts(row, label));
-                loss += cross_entropy(row, label);
-            }
+    /// Evaluates the model.
+    pub fn evaluate(&self, model: &Mlp, evaluator: &mut MlpEvaluator) -> Evaluation {
+        let logits = evaluator.logits(model, &self.images);
+        let classes = logits.len() / self.labels.len();
+        let (mut hits, mut loss) = (0, 0.0);
+        for (row, &label) in logits.chunks_exact(classes).zip(&self.labels) {
+            let label = usize::from(label);
+            hits += usize::from(predicts(row, label));
+            loss += cross_entropy(row, label);
         }
         Evaluation { hits, total: self.labels.len(), loss: loss / self.labels.len() as f64 }
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use evenkeel::entropy::mean_entropy;
-use evenkeel::nn::cross_entropy;
+use evenkeel::nn::{MlpEvaluator, cross_entropy};
 use evenkeel::optim::OptimError;
 use evenkeel_data::{Normalization, Sampler, Stream};
 use evenkeel_metrics::Point;
@@ -169,12 +169,13 @@ struct TestSets<'a> {
     seed: u64,
     normalization: &'a Normalization,
     sets: Vec<Option<TestSet>>,
+    evaluator: MlpEvaluator,
 }
 
 impl<'a> TestSets<'a> {
     fn new(stream: &'a Stream, settings: &'a Settings, seed: u64, normalization: &'a Normalization) -> Self {
         let sets = stream.tasks().iter().map(|_| None).collect();
-        Self { stream, settings, seed, normalization, sets }
+        Self { stream, settings, seed, normalization, sets, evaluator: MlpEvaluator::new() }
     }
 
     /// Task `k` counts from 1.
@@ -183,7 +184,7 @@ impl<'a> TestSets<'a> {
             let test = &self.stream.task(k - 1).test;
             TestSet::new(test, self.settings.eval_samples, self.seed, self.normalization)
         });
-        set.evaluate(learner.model())
+        set.evaluate(learner.model(), &mut self.evaluator)
     }
 }
 

@@ -3,9 +3,11 @@
 mod gain_linear;
 mod loss;
 mod mlp;
+mod mlp_evaluator;
 mod modulate;
 
 pub use gain_linear::GainLinear;
 pub use loss::cross_entropy;
 pub use mlp::{Mlp, MlpConfig};
+pub use mlp_evaluator::MlpEvaluator;
 pub use modulate::{GainModulation, ModulateError, modulate};

@@ -4,7 +4,9 @@ use burn::module::{Module, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
 use evenkeel::gain::GainConfig;
-use evenkeel::optim::{AdamConfig, Baseline, NgmSgd, NgmSgdConfig, OptimError, SgdConfig};
+use evenkeel::optim::{
+    AdamConfig, Baseline, EntropyLr, EntropyLrConfig, NgmSgd, NgmSgdConfig, OptimError, SgdConfig,
+};
 
 /// `L = Σ aᵢ wᵢ²` with curvatures that differ by a factor of ten.
 #[derive(Module, Debug)]
@@ -33,11 +35,12 @@ impl Quadratic {
     }
 }
 
-/// One of either kind, so that one suite serves both.
+/// One of any kind, so that one suite serves all.
 #[derive(Clone)]
 enum Any {
     Baseline(Baseline),
     Ngm(NgmSgd),
+    EntropyLr(EntropyLr),
 }
 
 impl Any {
@@ -46,6 +49,7 @@ impl Any {
         match self {
             Any::Baseline(optimizer) => optimizer.step(model, gradients),
             Any::Ngm(optimizer) => optimizer.step(model, gradients, 0.5),
+            Any::EntropyLr(optimizer) => optimizer.step(model, gradients, 0.5),
         }
     }
 
@@ -53,6 +57,7 @@ impl Any {
         match self {
             Any::Baseline(optimizer) => optimizer.reset(),
             Any::Ngm(optimizer) => optimizer.reset(),
+            Any::EntropyLr(optimizer) => optimizer.reset(),
         }
     }
 
@@ -60,6 +65,7 @@ impl Any {
         match self {
             Any::Baseline(optimizer) => optimizer.to_bytes(),
             Any::Ngm(optimizer) => optimizer.to_bytes(),
+            Any::EntropyLr(optimizer) => optimizer.to_bytes(),
         }
         .unwrap()
     }
@@ -68,6 +74,7 @@ impl Any {
         match self {
             Any::Baseline(optimizer) => optimizer.load_bytes(bytes.to_vec()),
             Any::Ngm(optimizer) => optimizer.load_bytes(bytes),
+            Any::EntropyLr(optimizer) => optimizer.load_bytes(bytes),
         }
     }
 
@@ -75,6 +82,7 @@ impl Any {
         match self {
             Any::Baseline(_) => 1.0,
             Any::Ngm(optimizer) => optimizer.gain().value(),
+            Any::EntropyLr(optimizer) => optimizer.q(),
         }
     }
 }
@@ -91,6 +99,7 @@ fn all() -> Vec<(&'static str, Make)> {
         }),
         ("adam", || Any::Baseline(AdamConfig::new(0.05).init().unwrap())),
         ("ngm-sgd", ngm),
+        ("entropy-lr", || Any::EntropyLr(EntropyLrConfig::new(0.05).init().unwrap())),
     ]
 }
 
@@ -142,6 +151,24 @@ fn after_a_reset_it_steps_like_a_new_one() {
 }
 
 #[test]
+fn entropy_lr_steps_at_the_current_q_and_then_updates_it() {
+    let gain = GainConfig::new().with_g0(1.5);
+    let mut entropy_lr = EntropyLrConfig::new(0.1).with_gain(gain).init().unwrap();
+    let (mut a, mut b) = (Quadratic::new(), Quadratic::new());
+    for _ in 0..3 {
+        // At first q is q₀ = 1.5: one step of SGD at lr·q₀².
+        let q = entropy_lr.q();
+        let mut sgd = Any::Baseline(SgdConfig::new(0.1 * q * q).init().unwrap());
+        let gradients = GradientsParams::from_grads(a.loss().backward(), &a);
+        a = entropy_lr.step(a, gradients, 0.3);
+        b = sgd.step(b);
+        assert_eq!(a.values(), b.values());
+        assert_eq!(entropy_lr.q(), gain.check().unwrap().next(q, 0.3));
+    }
+    assert_eq!(entropy_lr.lr(), 0.1);
+}
+
+#[test]
 fn a_damaged_state_is_an_error() {
     for (name, make) in all() {
         for bytes in [&b""[..], b"short", &[0xFF; 64]] {
@@ -171,6 +198,10 @@ fn bad_parameters_are_refused() {
     let ngm = NgmSgdConfig::new(0.1);
     let gain = ngm.clone().with_gain(GainConfig::new().with_gamma(1.0)).init().err().unwrap();
     assert_eq!(gain.to_string(), "gamma must be in [0, 1), got 1");
+    let q = EntropyLrConfig::new(0.1).with_gain(GainConfig::new().with_eta(-1.0)).init().err().unwrap();
+    assert_eq!(q.to_string(), "eta must be a finite number >= 0, got -1");
+    let lr = EntropyLrConfig::new(-0.1).init().err().unwrap();
+    assert_eq!(lr.to_string(), "lr must be a finite number >= 0, got -0.1");
     let group = ngm.with_momentum_group("(", 0.9).init().err().unwrap();
     assert_eq!(group.to_string(), "'(' is not a regular expression for parameter paths");
 }

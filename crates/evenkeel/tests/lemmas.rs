@@ -5,7 +5,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use evenkeel::entropy::mean_entropy;
 use evenkeel::gain::{Gain, GainConfig};
 use evenkeel::nn::{GainLinear, Mlp, MlpConfig, cross_entropy, modulate};
-use evenkeel::optim::{NgmSgdConfig, SgdConfig};
+use evenkeel::optim::{EntropyLrConfig, NgmSgdConfig, SgdConfig};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -154,6 +154,28 @@ proptest! {
         prop_assume!(gap > 1e-5);
         let modulated = base.with_gain(&gain(g)).forward(x);
         prop_assert_eq!(plain.argmax(1).into_data(), modulated.argmax(1).into_data());
+    }
+
+    /// A gradient step of NGM-SGD moves effective weights by −α g² ∂L/∂W, as far as Entropy-LR at q = g.
+    #[test]
+    fn entropy_lr_moves_as_far_as_the_effective_weights(seed: u64, g in 1.0..2.0_f64) {
+        let device = Device::flex().autodiff();
+        let base = mlp(seed, &device);
+        let (x, y) = batch(seed, &device);
+
+        let plain = effective(&base, g, &device);
+        let grads = GradientsParams::from_grads(cross_entropy(plain.forward(x.clone()), y.clone()).backward(), &plain);
+        let mut entropy_lr = EntropyLrConfig::new(0.1).with_gain(GainConfig::new().with_g0(g)).init().unwrap();
+        let plain = entropy_lr.step(plain, grads, 0.0);
+
+        let mut ngm = NgmSgdConfig::new(0.1).init().unwrap();
+        ngm.gain().set(g);
+        let modulated = base.with_gain(ngm.gain());
+        let grads = GradientsParams::from_grads(cross_entropy(modulated.forward(x), y).backward(), &modulated);
+        let modulated = effective(&ngm.step(modulated, grads, 0.0), g, &device);
+        for (a, b) in layers(&plain).zip(layers(&modulated)) {
+            assert_close(&values(a.weight.val()), &values(b.weight.val()), 1e-5)?;
+        }
     }
 
     /// The layer and the modulation of a whole module from outside are the same thing.

@@ -2,9 +2,10 @@
 
 use super::Simd;
 use std::arch::x86_64::{
-    __m256, _CMP_GT_OQ, _mm_add_ps, _mm_storeu_ps, _mm256_add_ps, _mm256_and_ps, _mm256_castps256_ps128,
-    _mm256_cmp_ps, _mm256_extractf128_ps, _mm256_fmadd_ps, _mm256_hadd_ps, _mm256_loadu_ps, _mm256_max_ps,
-    _mm256_mul_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps, _mm256_sub_ps,
+    __m256, _CMP_GT_OQ, _MM_HINT_ET0, _MM_HINT_T1, _mm_add_ps, _mm_prefetch, _mm_storeu_ps, _mm256_add_ps,
+    _mm256_and_ps, _mm256_castps256_ps128, _mm256_cmp_ps, _mm256_extractf128_ps, _mm256_fmadd_ps,
+    _mm256_loadu_ps, _mm256_max_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_shuffle_ps,
+    _mm256_storeu_ps, _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
 };
 
 /// Proof that the CPU has AVX2 and FMA.
@@ -65,11 +66,24 @@ impl Simd for Avx2 {
         let mut out = [0.0; 4];
         // SAFETY: `self` proves AVX2, and `out` has room for the four numbers.
         unsafe {
-            let pairs = _mm256_hadd_ps(_mm256_hadd_ps(v[0], v[1]), _mm256_hadd_ps(v[2], v[3]));
-            let sum = _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps::<1>(pairs));
+            // Within each half: sums of lanes 0 and 2, 1 and 3, then all four.
+            let ab = _mm256_add_ps(_mm256_unpacklo_ps(v[0], v[1]), _mm256_unpackhi_ps(v[0], v[1]));
+            let cd = _mm256_add_ps(_mm256_unpacklo_ps(v[2], v[3]), _mm256_unpackhi_ps(v[2], v[3]));
+            let halves = _mm256_add_ps(_mm256_shuffle_ps::<0x44>(ab, cd), _mm256_shuffle_ps::<0xEE>(ab, cd));
+            let sum = _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps::<1>(halves));
             _mm_storeu_ps(out.as_mut_ptr(), sum);
         }
         out
+    }
+    #[inline(always)]
+    fn prefetch(self, from: &[f32], at: usize) {
+        // SAFETY: a prefetch does not access memory; it may be given any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.as_ptr().wrapping_add(at).cast()) }
+    }
+    #[inline(always)]
+    fn prefetch_to_write(self, to: &mut [f32], at: usize) {
+        // SAFETY: a prefetch does not access memory; it may be given any address.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(to.as_ptr().wrapping_add(at).cast()) }
     }
     #[inline(always)]
     unsafe fn load(self, from: &[f32], at: usize) -> __m256 {

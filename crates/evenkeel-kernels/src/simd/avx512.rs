@@ -2,19 +2,20 @@
 
 use super::Simd;
 use std::arch::x86_64::{
-    __m512, _CMP_GT_OQ, _mm_add_ps, _mm_storeu_ps, _mm256_add_ps, _mm256_castps256_ps128, _mm256_extractf128_ps,
-    _mm256_hadd_ps, _mm512_add_ps, _mm512_castps512_ps256, _mm512_cmp_ps_mask, _mm512_extractf32x8_ps,
-    _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_maskz_mov_ps, _mm512_max_ps, _mm512_mul_ps, _mm512_set1_ps,
-    _mm512_setzero_ps, _mm512_storeu_ps, _mm512_sub_ps,
+    __m512, _CMP_GT_OQ, _MM_HINT_ET0, _MM_HINT_T1, _mm_add_ps, _mm_prefetch, _mm_storeu_ps, _mm256_add_ps,
+    _mm256_castps256_ps128, _mm256_extractf128_ps, _mm512_add_ps, _mm512_castps512_ps256, _mm512_cmp_ps_mask,
+    _mm512_extractf32x8_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_maskz_mov_ps, _mm512_max_ps,
+    _mm512_mul_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_shuffle_ps, _mm512_storeu_ps, _mm512_sub_ps,
+    _mm512_unpackhi_ps, _mm512_unpacklo_ps,
 };
 
-/// Proof that the CPU has AVX-512 F and DQ, AVX2 and FMA.
+/// Proof that the CPU has AVX-512 F, DQ and VL, AVX2 and FMA.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());
 
 impl Avx512 {
     /// # Safety
-    /// The CPU has AVX-512 F and DQ, AVX2 and FMA.
+    /// The CPU has AVX-512 F, DQ and VL, AVX2 and FMA.
     pub(super) unsafe fn new() -> Self {
         Self(())
     }
@@ -64,17 +65,30 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn sums(self, v: [__m512; 4]) -> [f32; 4] {
         let mut out = [0.0; 4];
-        // SAFETY: `self` proves AVX-512 F and DQ and AVX2, and `out` has room for the four numbers.
+        // SAFETY: `self` proves AVX-512 F, DQ and VL and AVX2, and `out` has room for the four numbers.
         unsafe {
-            let a = _mm256_add_ps(_mm512_castps512_ps256(v[0]), _mm512_extractf32x8_ps::<1>(v[0]));
-            let b = _mm256_add_ps(_mm512_castps512_ps256(v[1]), _mm512_extractf32x8_ps::<1>(v[1]));
-            let c = _mm256_add_ps(_mm512_castps512_ps256(v[2]), _mm512_extractf32x8_ps::<1>(v[2]));
-            let d = _mm256_add_ps(_mm512_castps512_ps256(v[3]), _mm512_extractf32x8_ps::<1>(v[3]));
-            let pairs = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
-            let sum = _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps::<1>(pairs));
+            // Within each quarter: sums of lanes 0 and 2, 1 and 3, then all four. `hadd` would be shorter,
+            // but it exists for the first sixteen registers only and makes the compiler spill the others.
+            let ab = _mm512_add_ps(_mm512_unpacklo_ps(v[0], v[1]), _mm512_unpackhi_ps(v[0], v[1]));
+            let cd = _mm512_add_ps(_mm512_unpacklo_ps(v[2], v[3]), _mm512_unpackhi_ps(v[2], v[3]));
+            let quarters =
+                _mm512_add_ps(_mm512_shuffle_ps::<0x44>(ab, cd), _mm512_shuffle_ps::<0xEE>(ab, cd));
+            let halves =
+                _mm256_add_ps(_mm512_castps512_ps256(quarters), _mm512_extractf32x8_ps::<1>(quarters));
+            let sum = _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps::<1>(halves));
             _mm_storeu_ps(out.as_mut_ptr(), sum);
         }
         out
+    }
+    #[inline(always)]
+    fn prefetch(self, from: &[f32], at: usize) {
+        // SAFETY: a prefetch does not access memory; it may be given any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.as_ptr().wrapping_add(at).cast()) }
+    }
+    #[inline(always)]
+    fn prefetch_to_write(self, to: &mut [f32], at: usize) {
+        // SAFETY: a prefetch does not access memory; it may be given any address.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(to.as_ptr().wrapping_add(at).cast()) }
     }
     #[inline(always)]
     unsafe fn load(self, from: &[f32], at: usize) -> __m512 {

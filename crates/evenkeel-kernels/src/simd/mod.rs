@@ -46,6 +46,12 @@ pub(crate) trait Simd: Copy {
     /// `at + LANES <= to.len()`.
     unsafe fn store(self, v: Self::V, to: &mut [f32], at: usize);
 
+    /// Asks for the cache line at `from[at]`, if there is one, to be brought near.
+    fn prefetch(self, from: &[f32], at: usize);
+
+    /// [`Simd::prefetch`] of a line that is going to be overwritten.
+    fn prefetch_to_write(self, to: &mut [f32], at: usize);
+
     #[inline(always)]
     fn zero(self) -> Self::V {
         self.splat(0.0)
@@ -96,7 +102,7 @@ fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
 fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
     // SAFETY: this function itself requires the features that the token vouches for.
     kernel.run(unsafe { avx512::Avx512::new() })
@@ -137,7 +143,8 @@ mod tests {
             let expected: Vec<f32> = (0..6 * n)
                 .map(|k| {
                     let v = x[k % n];
-                    [v + 2.0, v - 2.0, v * 2.0, v * v + 2.0, v.max(0.0), if v > 0.0 { 2.0 } else { 0.0 }][k / n]
+                    [v + 2.0, v - 2.0, v * 2.0, v * v + 2.0, v.max(0.0), if v > 0.0 { 2.0 } else { 0.0 }]
+                        [k / n]
                 })
                 .collect();
             assert_eq!(out, expected, "{path:?}");

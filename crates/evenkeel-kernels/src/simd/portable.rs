@@ -49,12 +49,13 @@ impl Simd for Portable {
     }
     #[inline(always)]
     fn sums(self, v: [Self::V; 4]) -> [f32; 4] {
-        // The same tree as the vector paths: halves, quarters, pairs.
-        v.map(|v| {
-            let q: [f32; 4] = std::array::from_fn(|i| v[i] + v[i + 4]);
-            (q[0] + q[1]) + (q[2] + q[3])
-        })
+        // The same tree as on AVX2: four lanes of each half, then the halves.
+        v.map(|v| ((v[0] + v[2]) + (v[1] + v[3])) + ((v[4] + v[6]) + (v[5] + v[7])))
     }
+    #[inline(always)]
+    fn prefetch(self, _: &[f32], _: usize) {}
+    #[inline(always)]
+    fn prefetch_to_write(self, _: &mut [f32], _: usize) {}
     #[inline(always)]
     unsafe fn load(self, from: &[f32], at: usize) -> Self::V {
         let lanes = &from[at..at + N];

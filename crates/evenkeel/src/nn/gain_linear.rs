@@ -40,6 +40,11 @@ impl GainLinear {
         self
     }
 
+    /// The gain's value; 1 without a gain.
+    pub fn gain(&self) -> f64 {
+        self.gain.as_ref().map_or(1.0, Gain::value)
+    }
+
     /// `[batch, inputs]` to `[batch, outputs]`.
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
         let y = x.matmul(self.weight.val());

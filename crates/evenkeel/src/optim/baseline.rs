@@ -60,4 +60,23 @@ impl Baseline {
             .map_err(|error| OptimError::Record(error.to_string()))?;
         Ok(())
     }
+
+    /// [`to_bytes`](Self::to_bytes) behind a gain, or whatever follows the gain equation.
+    pub(super) fn to_bytes_with_gain(&self, gain: f64) -> Result<Vec<u8>, OptimError> {
+        let mut bytes = gain.to_le_bytes().to_vec();
+        bytes.extend(self.to_bytes()?);
+        Ok(bytes)
+    }
+
+    /// Restores what [`to_bytes_with_gain`](Self::to_bytes_with_gain) wrote, and returns the gain.
+    pub(super) fn load_bytes_with_gain(&mut self, bytes: &[u8]) -> Result<f64, OptimError> {
+        let (gain, state) =
+            bytes.split_first_chunk::<8>().ok_or_else(|| OptimError::Record("too short".into()))?;
+        let gain = f64::from_le_bytes(*gain);
+        if !gain.is_finite() {
+            return Err(OptimError::Record(format!("gain is {gain}")));
+        }
+        self.load_bytes(state.to_vec())?;
+        Ok(gain)
+    }
 }

@@ -111,21 +111,12 @@ impl NgmSgd {
 
     /// Gain and optimizer state as bytes; see [`Baseline::to_bytes`].
     pub fn to_bytes(&self) -> Result<Vec<u8>, OptimError> {
-        let mut bytes = self.gain.value().to_le_bytes().to_vec();
-        bytes.extend(self.optimizer.to_bytes()?);
-        Ok(bytes)
+        self.optimizer.to_bytes_with_gain(self.gain.value())
     }
 
     /// Restores what [`to_bytes`](Self::to_bytes) wrote; layers that share the gain see it at once.
     pub fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), OptimError> {
-        let (gain, state) =
-            bytes.split_first_chunk::<8>().ok_or_else(|| OptimError::Record("too short".into()))?;
-        let gain = f64::from_le_bytes(*gain);
-        if !gain.is_finite() {
-            return Err(OptimError::Record(format!("gain is {gain}")));
-        }
-        self.optimizer.load_bytes(state.to_vec())?;
-        self.gain.set(gain);
+        self.gain.set(self.optimizer.load_bytes_with_gain(bytes)?);
         Ok(())
     }
 }

@@ -1,0 +1,210 @@
+//! Gradients of the fused BatchNorm: `g = dy · [y > 0]`, `dβ = Σ g`, `dγ = Σ g ẑ`,
+//! `dz = γ/σ · (g − dβ/n − ẑ dγ/n)`.
+
+use super::{Normaliser, clear_padding, moments::FLUSH};
+use crate::conv::Tally;
+use crate::layout::Shape;
+use crate::path::Path;
+use crate::scratch;
+use crate::simd::{self, Kernel, Simd};
+use rayon::prelude::*;
+
+/// Where the gradient passes the ReLU.
+#[derive(Clone, Copy, Debug)]
+pub enum Gate<'a> {
+    /// No ReLU.
+    Open,
+    /// A ReLU right after the BatchNorm: the gate follows from `z`, nothing more is read.
+    Input,
+    /// A ReLU after a residual: the gate follows from this output `y`.
+    Output(&'a [f32]),
+}
+
+/// Gradients of `γ` and `β`, from [`backward_sums`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct GradientSums {
+    /// `dγ`.
+    pub gamma: Vec<f32>,
+    /// `dβ`.
+    pub beta: Vec<f32>,
+    count: usize,
+}
+
+/// First pass: sums over the batch. With [`Gate::Output`], `dy` is gated in place and thereby becomes the
+/// gradient of the residual; else it is left alone. Padding images of `dy` must be zero.
+pub fn backward_sums(
+    path: Path,
+    shape: &Shape,
+    normaliser: &Normaliser,
+    z: &[f32],
+    dy: &mut [f32],
+    gate: Gate<'_>,
+) -> GradientSums {
+    check(path, shape, normaliser, [z, dy]);
+    if let Gate::Output(y) = gate {
+        shape.check(path, "output", y.len());
+    }
+    let (len, channels) = (shape.block_len(path), shape.channels);
+    let task = |(block, dy): (usize, &mut [f32])| {
+        let part = block * len..(block + 1) * len;
+        let y = if let Gate::Output(y) = gate { Some(&y[part.clone()]) } else { None };
+        let mut totals = vec![0.0; 2 * channels];
+        scratch::with(2 * channels * path.lanes(), |lanes| {
+            lanes.fill(0.0);
+            let tally = Tally { lanes, totals: &mut totals };
+            let gated = matches!(gate, Gate::Input);
+            simd::run(path, Sums { normaliser, z: &z[part], dy, y, gated, tally });
+        });
+        totals
+    };
+    let tasks: Vec<Vec<f64>> = dy.par_chunks_mut(len).enumerate().map(task).collect();
+    let total =
+        |channel: usize, which: usize| tasks.iter().map(|t| t[2 * channel + which]).sum::<f64>() as f32;
+    GradientSums {
+        beta: (0..channels).map(|c| total(c, 0)).collect(),
+        gamma: (0..channels).map(|c| total(c, 1)).collect(),
+        count: shape.batch * shape.height * shape.width,
+    }
+}
+
+/// Second pass: the gradient of `z`, from the `dy` that [`backward_sums`] left and the same gate.
+pub fn backward_input(
+    path: Path,
+    shape: &Shape,
+    normaliser: &Normaliser,
+    sums: &GradientSums,
+    z: &[f32],
+    dy: &[f32],
+    gate: Gate<'_>,
+    dz: &mut [f32],
+) {
+    check(path, shape, normaliser, [z, dy]);
+    shape.check(path, "input gradient", dz.len());
+    let len = shape.block_len(path);
+    let coefficients = Coefficients::new(normaliser, sums, gate);
+    dz.par_chunks_mut(len).enumerate().for_each(|(block, dz)| {
+        let part = block * len..(block + 1) * len;
+        let kernel =
+            Input { coefficients: &coefficients, z: &z[part.clone()], dy: Some(&dy[part]), dz: &mut *dz };
+        simd::run(path, kernel);
+        clear_padding(dz, path.lanes(), shape.images_in(path, block));
+    });
+}
+
+/// [`backward_input`] that overwrites `dy` with the gradient of `z`.
+pub fn backward_input_in_place(
+    path: Path,
+    shape: &Shape,
+    normaliser: &Normaliser,
+    sums: &GradientSums,
+    z: &[f32],
+    dy: &mut [f32],
+    gate: Gate<'_>,
+) {
+    check(path, shape, normaliser, [z, dy]);
+    let len = shape.block_len(path);
+    let coefficients = Coefficients::new(normaliser, sums, gate);
+    dy.par_chunks_mut(len).enumerate().for_each(|(block, dz)| {
+        let z = &z[block * len..(block + 1) * len];
+        simd::run(path, Input { coefficients: &coefficients, z, dy: None, dz: &mut *dz });
+        clear_padding(dz, path.lanes(), shape.images_in(path, block));
+    });
+}
+
+fn check(path: Path, shape: &Shape, normaliser: &Normaliser, [z, dy]: [&[f32]; 2]) {
+    shape.check(path, "input", z.len());
+    shape.check(path, "output gradient", dy.len());
+    assert_eq!(normaliser.channels(), shape.channels, "one normaliser per channel");
+}
+
+struct Sums<'a> {
+    normaliser: &'a Normaliser,
+    z: &'a [f32],
+    dy: &'a mut [f32],
+    y: Option<&'a [f32]>,
+    gated: bool,
+    tally: Tally<'a>,
+}
+
+impl Kernel for Sums<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let Normaliser { mean, inverse, scale, shift } = self.normaliser;
+        let channels = mean.len();
+        let pixel = channels * S::LANES;
+        for (index, (z, dy)) in self.z.chunks_exact(pixel).zip(self.dy.chunks_exact_mut(pixel)).enumerate() {
+            for channel in 0..channels {
+                let at = channel * S::LANES;
+                let (z, mut g) = (s.get(z, at), s.get(dy, at));
+                if let Some(y) = self.y {
+                    g = s.gated(g, s.get(y, index * pixel + at));
+                    s.put(g, dy, at);
+                }
+                if self.gated {
+                    g = s.gated(g, s.fma(z, s.splat(scale[channel]), s.splat(shift[channel])));
+                }
+                let hat = s.mul(s.sub(z, s.splat(mean[channel])), s.splat(inverse[channel]));
+                self.tally.add(s, channel, g, s.mul(g, hat));
+            }
+            if index % FLUSH == FLUSH - 1 {
+                self.tally.flush(s);
+            }
+        }
+        self.tally.flush(s);
+    }
+}
+
+/// `dz = a·g + b·z + c` per channel, with `g = dy` where `scale · z + shift > 0`.
+struct Coefficients {
+    abc: Vec<[f32; 3]>,
+    gate: Option<Vec<[f32; 2]>>,
+}
+
+impl Coefficients {
+    fn new(normaliser: &Normaliser, sums: &GradientSums, gate: Gate<'_>) -> Self {
+        let Normaliser { mean, inverse, scale, shift } = normaliser;
+        let n = sums.count as f64;
+        let abc = (0..normaliser.channels())
+            .map(|c| {
+                let (a, inverse) = (f64::from(scale[c]), f64::from(inverse[c]));
+                let b = -a * inverse * f64::from(sums.gamma[c]) / n;
+                let c = -a * f64::from(sums.beta[c]) / n - b * f64::from(mean[c]);
+                [a as f32, b as f32, c as f32]
+            })
+            .collect();
+        let pairs = || scale.iter().zip(shift).map(|(&scale, &shift)| [scale, shift]).collect();
+        Self { abc, gate: matches!(gate, Gate::Input).then(pairs) }
+    }
+}
+
+struct Input<'a> {
+    coefficients: &'a Coefficients,
+    z: &'a [f32],
+    /// `None`: the gradient is in `dz`.
+    dy: Option<&'a [f32]>,
+    dz: &'a mut [f32],
+}
+
+impl Kernel for Input<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Coefficients { abc, gate } = self.coefficients;
+        let pixel = abc.len() * S::LANES;
+        for (index, (z, dz)) in self.z.chunks_exact(pixel).zip(self.dz.chunks_exact_mut(pixel)).enumerate() {
+            for (channel, &[a, b, c]) in abc.iter().enumerate() {
+                let at = channel * S::LANES;
+                let z = s.get(z, at);
+                let mut g = match self.dy {
+                    Some(dy) => s.get(dy, index * pixel + at),
+                    None => s.get(dz, at),
+                };
+                if let Some(gate) = gate {
+                    g = s.gated(g, s.fma(z, s.splat(gate[channel][0]), s.splat(gate[channel][1])));
+                }
+                s.put(s.fma(g, s.splat(a), s.fma(z, s.splat(b), s.splat(c))), dz, at);
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Direct convolution of one block of images: forward and backward-data are the same loop over a [`Plan`].
+
+use super::epilogue::{Epilogue, Tally};
+use super::plan::{Axis, Plan};
+use crate::simd::{Kernel, Simd};
+use crate::tile::{GROUP, Tap, multiply};
+
+/// Pixels between two flushes of the statistics to f64.
+const FLUSH: usize = 128;
+
+/// Computes one block of output images.
+pub(crate) struct Direct<'a> {
+    pub(crate) plan: &'a Plan,
+    /// Input block `[H][W][depth][L]`.
+    pub(crate) x: &'a [f32],
+    /// Packed weights `[outputs / GROUP][tap][depth][GROUP]`.
+    pub(crate) weights: &'a [f32],
+    /// Output block `[H][W][outputs][L]`.
+    pub(crate) y: &'a mut [f32],
+    pub(crate) epilogue: Epilogue<'a>,
+    pub(crate) tally: Option<Tally<'a>>,
+}
+
+/// The taps of one run of pixels, neighbours in memory merged: a 3×3 filter has at most nine.
+#[derive(Default)]
+struct Taps {
+    taps: [Tap; 9],
+    /// Channels of every tap: `depth`, or `3 · depth` where a row of the filter is one stretch of memory.
+    depth: usize,
+    count: usize,
+}
+
+impl Kernel for Direct<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let plan = self.plan;
+        let mut pixels = 0;
+        for rows in &plan.rows {
+            for columns in &plan.columns {
+                if self.epilogue.accumulate && rows.taps.len() * columns.taps.len() == 0 {
+                    continue;
+                }
+                let interior = columns.interior();
+                for a in 0..rows.count {
+                    let mut b = 0;
+                    while b < columns.count {
+                        let width = if interior.contains(&b) { (interior.end - b).min(S::WIDTH) } else { 1 };
+                        match width {
+                            4 => self.pixels::<S, 4>(s, rows, columns, a, b),
+                            3 => self.pixels::<S, 3>(s, rows, columns, a, b),
+                            2 => self.pixels::<S, 2>(s, rows, columns, a, b),
+                            _ => self.pixels::<S, 1>(s, rows, columns, a, b),
+                        }
+                        b += width;
+                    }
+                    pixels += columns.count;
+                    if pixels >= FLUSH {
+                        pixels = 0;
+                        self.flush(s);
+                    }
+                }
+            }
+        }
+        self.flush(s);
+    }
+}
+
+impl Direct<'_> {
+    /// `W` neighbouring pixels of a row, all output channels. All of them have the same taps.
+    #[inline(always)]
+    fn pixels<S: Simd, const W: usize>(&mut self, s: S, rows: &Axis, columns: &Axis, a: usize, b: usize) {
+        let plan = self.plan;
+        let pixel = plan.depth * S::LANES;
+        let taps = gather(plan, rows, columns, a, b, pixel);
+        let step = columns.in_step * pixel;
+        let group_len = plan.kernel * plan.kernel * plan.depth * GROUP;
+        let out = (rows.first + a * rows.out_step) * plan.out_width + columns.first + b * columns.out_step;
+        for (group, weights) in self.weights.chunks_exact(group_len).enumerate() {
+            // SAFETY: `gather` lists only taps whose input pixel exists for pixel `b`; `W > 1` only in the
+            // interior, where the same holds for the pixels that follow. Every tap reads `depth` channels of
+            // its pixel (merged ones those of neighbouring, existing pixels) and weights within its group.
+            let sums = unsafe {
+                multiply::<S, W>(s, self.x, 0, step, weights, &taps.taps[..taps.count], taps.depth)
+            };
+            for (o, row) in sums.iter().enumerate() {
+                let channel = group * GROUP + o;
+                if channel >= plan.outputs {
+                    break;
+                }
+                let (mut total, mut square) = (s.zero(), s.zero());
+                for (p, &v) in row.iter().enumerate() {
+                    let at = ((out + p * columns.out_step) * plan.outputs + channel) * S::LANES;
+                    let v = self.epilogue.write(s, v, self.y, at, channel);
+                    total = s.add(total, v);
+                    square = s.fma(v, v, square);
+                }
+                if let Some(tally) = &mut self.tally {
+                    tally.add(s, channel, total, square);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn flush<S: Simd>(&mut self, s: S) {
+        if let Some(tally) = &mut self.tally {
+            tally.flush(s);
+        }
+    }
+}
+
+/// Lists the taps of output pixel `(a, b)` with absolute input offsets.
+#[inline(always)]
+fn gather(plan: &Plan, rows: &Axis, columns: &Axis, a: usize, b: usize, pixel: usize) -> Taps {
+    let mut list = Taps { depth: plan.depth, ..Taps::default() };
+    let (mut first, mut found) = (None, 0);
+    let mut merged = true;
+    for (tap, x) in columns.valid(b) {
+        let (index, start) = *first.get_or_insert((tap.index, x));
+        // Weights and pixels of this tap follow those of the first one without a gap.
+        merged &= tap.index == index + found && x == start + found;
+        found += 1;
+    }
+    let width = if merged { found } else { 1 };
+    for (row, y) in rows.valid(a) {
+        for (column, x) in columns.valid(b).step_by(width.max(1)) {
+            list.taps[list.count] = Tap {
+                input: (y * plan.in_width + x) * pixel,
+                weight: (row.index * plan.kernel + column.index) * plan.depth * GROUP,
+            };
+            list.count += 1;
+        }
+    }
+    list.depth = plan.depth * width.max(1);
+    list
+}

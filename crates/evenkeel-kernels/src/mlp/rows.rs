@@ -1,0 +1,178 @@
+//! Rows of a matrix that are mostly one number, packed for multiplication.
+
+/// Rows that share a register tile, and so the list of columns in which any of them differs from the background.
+pub(crate) const ROWS: usize = 6;
+
+/// Candidates for a group are looked for among so many rows: keeps packing linear in the number of rows.
+const WINDOW: usize = 2048;
+
+/// A matrix `[rows][columns]` whose entries mostly equal `background`, packed in groups of six similar rows.
+///
+/// ```
+/// use evenkeel_kernels::mlp::SparseRows;
+///
+/// let x = SparseRows::pack(&[0.0, 0.0, 3.0, 0.0, 1.0, 0.0, 0.0, 0.0], 4, 0.0);
+/// assert_eq!((x.rows(), x.columns()), (2, 4));
+/// ```
+#[derive(Debug, Clone)]
+pub struct SparseRows {
+    rows: usize,
+    columns: usize,
+    background: f32,
+    /// For each group, where its entries begin; one more at the end.
+    starts: Vec<usize>,
+    /// Column of each entry.
+    column: Vec<u32>,
+    /// `x − background` of the group's rows at each entry.
+    value: Vec<[f32; ROWS]>,
+    /// Original row of each packed one; `rows` for those that only fill up the last group.
+    origin: Vec<u32>,
+}
+
+impl SparseRows {
+    /// Packs `x`, which holds rows of `columns` numbers. The order of the rows is kept for the caller's eyes only:
+    /// results come out in the original order.
+    pub fn pack(x: &[f32], columns: usize, background: f32) -> Self {
+        assert!(
+            columns > 0 && x.len().is_multiple_of(columns),
+            "rows of {columns} columns in {} numbers",
+            x.len()
+        );
+        let rows = x.len() / columns;
+        let words = columns.div_ceil(64);
+        let mut masks = vec![0_u64; rows * words];
+        for (row, mask) in x.chunks_exact(columns).zip(masks.chunks_exact_mut(words)) {
+            for (c, value) in row.iter().enumerate() {
+                mask[c / 64] |= u64::from(*value != background) << (c % 64);
+            }
+        }
+        let mut packed = Self {
+            rows,
+            columns,
+            background,
+            starts: vec![0],
+            column: Vec::new(),
+            value: Vec::new(),
+            origin: Vec::with_capacity(rows.next_multiple_of(ROWS)),
+        };
+        let all: Vec<u32> = (0..rows as u32).collect();
+        for window in all.chunks(WINDOW) {
+            let mut free = window.to_vec();
+            while let Some(first) = free.pop() {
+                packed.push_group(x, &masks, words, first, &mut free);
+            }
+        }
+        packed
+    }
+
+    /// A group around `first`: five times the free row that adds the fewest new columns.
+    fn push_group(&mut self, x: &[f32], masks: &[u64], words: usize, first: u32, free: &mut Vec<u32>) {
+        let mask = |row: u32| &masks[row as usize * words..][..words];
+        let mut union = mask(first).to_vec();
+        let mut members = vec![first];
+        while members.len() < ROWS && !free.is_empty() {
+            let added =
+                |row: u32| mask(row).iter().zip(&union).map(|(m, u)| (m & !u).count_ones()).sum::<u32>();
+            let best = (0..free.len()).min_by_key(|&i| added(free[i])).unwrap_or(0);
+            let row = free.swap_remove(best);
+            for (u, m) in union.iter_mut().zip(mask(row)) {
+                *u |= m;
+            }
+            members.push(row);
+        }
+        for (w, bits) in union.iter().enumerate() {
+            let mut bits = *bits;
+            while bits != 0 {
+                let c = 64 * w + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let mut values = [0.0; ROWS];
+                for (value, &row) in values.iter_mut().zip(&members) {
+                    *value = x[row as usize * self.columns + c] - self.background;
+                }
+                self.column.push(c as u32);
+                self.value.push(values);
+            }
+        }
+        self.starts.push(self.column.len());
+        members.resize(ROWS, self.rows as u32);
+        self.origin.extend(members);
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The number that most entries equal.
+    pub fn background(&self) -> f32 {
+        self.background
+    }
+
+    /// Entries that are multiplied, of all that there are: what a product costs compared with a dense one.
+    pub fn density(&self) -> f64 {
+        let all = (self.groups() * self.columns) as f64;
+        if all == 0.0 { 0.0 } else { self.column.len() as f64 / all }
+    }
+
+    pub(crate) fn groups(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Columns and values of a group. Every column lies below [`columns`](Self::columns): `pack` made them so.
+    pub(crate) fn group(&self, group: usize) -> (&[u32], &[[f32; ROWS]]) {
+        let range = self.starts[group]..self.starts[group + 1];
+        (&self.column[range.clone()], &self.value[range])
+    }
+
+    /// Original rows of a group; [`rows`](Self::rows) where there is none.
+    pub(crate) fn origin(&self, group: usize) -> &[u32] {
+        &self.origin[group * ROWS..][..ROWS]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn packing_loses_nothing(
+            columns in 1_usize..150,
+            rows in 0_usize..40,
+            background in -1_i8..2,
+            seed in prop::collection::vec(-1_i8..2, 6000),
+        ) {
+            let x: Vec<f32> = seed[..columns * rows].iter().map(|v| f32::from(*v)).collect();
+            let background = f32::from(background);
+            let packed = SparseRows::pack(&x, columns, background);
+            let mut back = vec![f32::NAN; x.len()];
+            for group in 0..packed.groups() {
+                let (column, value) = packed.group(group);
+                for (r, &row) in packed.origin(group).iter().enumerate().filter(|(_, row)| (**row as usize) < rows) {
+                    let row = &mut back[row as usize * columns..][..columns];
+                    row.fill(background);
+                    for (&c, value) in column.iter().zip(value) {
+                        row[c as usize] = value[r] + background;
+                    }
+                }
+            }
+            prop_assert_eq!(back, x);
+        }
+    }
+
+    #[test]
+    fn similar_rows_share_a_group() {
+        // Two kinds of rows with disjoint columns, alternating: a group of both kinds would have all columns.
+        let x: Vec<f32> =
+            (0..12).flat_map(|r| (0..8).map(move |c| f32::from(u8::from((c < 4) == (r % 2 == 0))))).collect();
+        let packed = SparseRows::pack(&x, 8, 0.0);
+        assert_eq!(packed.groups(), 2);
+        assert!((packed.density() - 0.5).abs() < 1e-12);
+    }
+}

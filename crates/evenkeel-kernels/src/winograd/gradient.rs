@@ -1,0 +1,105 @@
+//! Winograd weight gradient of a few blocks of images.
+
+use super::forward::transform_input;
+use super::tiles::{Tile, Tiles};
+use super::{POSITIONS, transform};
+use crate::simd::{Kernel, Simd};
+use crate::tile::{Strided, correlate};
+
+/// Computes the transformed gradient of some blocks for a range of output channels.
+pub(crate) struct WinogradGradient<'a> {
+    /// The tiles; its outputs are those of the range.
+    pub(crate) tiles: Tiles,
+    /// Start of the range.
+    pub(crate) first: usize,
+    /// Channels of `dy`.
+    pub(crate) channels: usize,
+    /// Input blocks `[block][H][W][inputs][L]`.
+    pub(crate) x: &'a [f32],
+    /// Output gradients `[block][H][W][channels][L]`.
+    pub(crate) dy: &'a [f32],
+    /// `[36][outputs][inputs]`, planes padded as by [`super::gradient_len`].
+    pub(crate) gradient: &'a mut [f32],
+    /// [`Tiles::scratch_len`] numbers.
+    pub(crate) scratch: &'a mut [f32],
+}
+
+impl Kernel for WinogradGradient<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let tiles = self.tiles;
+        let image = tiles.height * tiles.width * S::LANES;
+        let blocks = self.x.len() / (image * tiles.inputs);
+        assert!(
+            self.x.len() == blocks * image * tiles.inputs && self.dy.len() == blocks * image * self.channels
+        );
+        assert!(self.first + tiles.outputs <= self.channels);
+        let total = blocks * tiles.per_block();
+        let (in_stride, out_stride) = (tiles.stride(tiles.inputs), tiles.stride(tiles.outputs));
+        let (v, d) = std::mem::take(&mut self.scratch).split_at_mut(POSITIONS * in_stride);
+        let d = &mut d[..POSITIONS * out_stride];
+        let gradient = std::mem::take(&mut self.gradient);
+        let plane = gradient.len() / POSITIONS;
+        for start in (0..total).step_by(tiles.chunk) {
+            let count = tiles.chunk.min(total - start);
+            for t in 0..count {
+                let tile = tiles.tile(start + t);
+                transform_input(s, &tiles, self.x, tile, t, v);
+                if tile.row + 4 <= tiles.height && tile.column + 4 <= tiles.width {
+                    self.transform::<S, true>(s, tile, t, d);
+                } else {
+                    self.transform::<S, false>(s, tile, t, d);
+                }
+            }
+            for (position, gradient) in gradient.chunks_exact_mut(plane).enumerate() {
+                let (in_step, out_step) = (tiles.inputs * S::LANES, tiles.outputs * S::LANES);
+                let dy = Strided { data: d, at: position * out_stride, step: out_step, row: 0 };
+                let x = Strided { data: v, at: position * in_stride, step: in_step, row: 0 };
+                // SAFETY: `count <= chunk` tiles of all channels fit into a stride, and both buffers hold 36.
+                unsafe {
+                    correlate(s, dy, x, (1, count), (tiles.outputs, tiles.inputs), gradient, start > 0)
+                };
+            }
+        }
+    }
+}
+
+impl WinogradGradient<'_> {
+    /// `A dy Aᵀ` of tile `t` of the chunk, all channels, to `d = [36][t][outputs][L]`. `FULL` says
+    /// that all sixteen outputs are inside the map.
+    #[inline(always)]
+    fn transform<S: Simd, const FULL: bool>(&self, s: S, tile: Tile, t: usize, d: &mut [f32]) {
+        let (tiles, dy) = (self.tiles, self.dy);
+        let pixel = self.channels * S::LANES;
+        let block = tile.block * tiles.height * tiles.width * pixel;
+        let stride = tiles.stride(tiles.outputs);
+        let (rows, columns) = ((tiles.height - tile.row).min(4), (tiles.width - tile.column).min(4));
+        assert!(block + tiles.height * tiles.width * pixel <= dy.len());
+        assert!(t < tiles.chunk && POSITIONS * stride <= d.len());
+        for c in 0..tiles.outputs {
+            let mut half = [[s.zero(); 6]; 4];
+            for (j, half) in half.iter_mut().enumerate() {
+                let mut column = [s.zero(); 4];
+                for (i, value) in column.iter_mut().enumerate() {
+                    if FULL || (i < rows && j < columns) {
+                        let at = ((tile.row + i) * tiles.width + tile.column + j) * pixel
+                            + (self.first + c) * S::LANES;
+                        // SAFETY: row and column are inside the map, whose block lies in `dy` (asserted).
+                        *value = unsafe { s.load(dy, block + at) };
+                    }
+                }
+                *half = transform::output_adjoint(s, column);
+            }
+            let at = (t * tiles.outputs + c) * S::LANES;
+            for i in 0..6 {
+                let row = [half[0][i], half[1][i], half[2][i], half[3][i]];
+                for (j, &value) in transform::output_adjoint(s, row).iter().enumerate() {
+                    // SAFETY: `at + LANES <= chunk · outputs · LANES <= stride`; `d` has 36 strides (asserted).
+                    unsafe { s.store(value, d, (i * 6 + j) * stride + at) };
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! How a map is cut into tiles and how many of them are worked on at a time.
+
+use super::POSITIONS;
+use crate::path::Path;
+
+/// Channels × tiles whose transforms fill about three fifths of a second-level cache of 1.25 MiB (sixteen
+/// lanes) or three quarters of one of 512 KiB (eight lanes).
+const CACHED: usize = 341;
+
+/// The tiles of one map and the working memory for a chunk of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tiles {
+    pub(crate) height: usize,
+    pub(crate) width: usize,
+    pub(crate) inputs: usize,
+    pub(crate) outputs: usize,
+    /// Tiles that are transformed before they are multiplied.
+    pub(crate) chunk: usize,
+    lanes: usize,
+}
+
+/// Position of one tile.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tile {
+    pub(crate) block: usize,
+    /// First output row and column.
+    pub(crate) row: usize,
+    pub(crate) column: usize,
+}
+
+impl Tiles {
+    pub(crate) fn new(path: Path, height: usize, width: usize, inputs: usize, outputs: usize) -> Self {
+        // A multiple of four fills the register tiles; at least four let weights be used more than once.
+        let chunk = (CACHED / (inputs + outputs) / 4 * 4).clamp(4, 16);
+        Self { height, width, inputs, outputs, chunk, lanes: path.lanes() }
+    }
+
+    /// The same tiles in chunks for the weight gradient, which adds up lanes once a chunk.
+    pub(crate) fn for_gradient(self) -> Self {
+        // Wide layers leave the second-level cache anyway: rather add up lanes half as often.
+        let fewest = if self.inputs + self.outputs >= 160 { 16 } else { 8 };
+        Self { chunk: self.chunk.max(fewest), ..self }
+    }
+
+    /// The same tiles for a part of the outputs.
+    pub(crate) fn with_outputs(self, outputs: usize) -> Self {
+        Self { outputs, ..self }
+    }
+
+    /// Tiles in one block of images.
+    pub(crate) fn per_block(&self) -> usize {
+        self.height.div_ceil(4) * self.width.div_ceil(4)
+    }
+
+    /// Blocks that a task needs to fill a chunk.
+    pub(crate) fn blocks_per_task(&self) -> usize {
+        self.chunk.div_ceil(self.per_block())
+    }
+
+    pub(crate) fn tile(&self, index: usize) -> Tile {
+        let (across, per_block) = (self.width.div_ceil(4), self.per_block());
+        let (block, index) = (index / per_block, index % per_block);
+        Tile { block, row: index / across * 4, column: index % across * 4 }
+    }
+
+    /// Numbers between two positions: an odd number of cache lines, so that the 36 positions of a tile do
+    /// not compete for the same places of the cache.
+    pub(crate) fn stride(&self, channels: usize) -> usize {
+        ((self.chunk * channels * self.lanes).div_ceil(16) | 1) * 16
+    }
+
+    /// Numbers of working memory for the transformed inputs and outputs of one chunk.
+    pub(crate) fn scratch_len(&self) -> usize {
+        POSITIONS * (self.stride(self.inputs) + self.stride(self.outputs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partial_tiles_cover_odd_maps() {
+        let tiles = Tiles::new(Path::PORTABLE, 21, 11, 80, 80);
+        assert_eq!(tiles.per_block(), 6 * 3);
+        let last = tiles.tile(2 * 18 - 1);
+        assert_eq!((last.block, last.row, last.column), (1, 20, 8));
+    }
+}

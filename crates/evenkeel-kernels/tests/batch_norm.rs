@@ -1,0 +1,141 @@
+//! Fused BatchNorm against its naive f64 twin, on every path of this CPU.
+
+mod common;
+
+use common::{DIRECT, NaiveNorm, WINOGRAD, blocked, error, garbage, random, unblocked, wide};
+use evenkeel_kernels::batch_norm::{self, EPSILON, Gate, Moments, Normaliser};
+use evenkeel_kernels::{ConvShape, Epilogue, PackedWeights, Path, Shape, conv};
+use proptest::prelude::*;
+
+/// Runs forward and backward on all paths and compares them with the twin.
+fn agrees(shape: Shape, residual: bool, relu: bool, offset: f32) {
+    let len = shape.batch * shape.image_len();
+    let z: Vec<f32> = random(1, len).iter().map(|v| 0.5 * v + offset).collect();
+    let (shortcut, dy) = (random(2, len), random(3, len));
+    let (gamma, beta) = (random(4, shape.channels), random(5, shape.channels));
+    let (wide_gamma, wide_beta) = (wide(&gamma), wide(&beta));
+    let naive = NaiveNorm { shape, gamma: &wide_gamma, beta: &wide_beta, relu };
+    let wide_shortcut = residual.then(|| wide(&shortcut));
+    let expected = naive.forward(&wide(&z), wide_shortcut.as_deref());
+    let gradients = naive.backward(&wide(&z), wide_shortcut.as_deref(), &wide(&dy));
+    // Normalising a channel of few values divides by a small deviation: rounding of `z − μ` grows with it.
+    let (_, smallest) = naive
+        .statistics(&wide(&z))
+        .into_iter()
+        .fold((0.0, f64::INFINITY), |(_, low), (mean, variance)| (mean, low.min(variance)));
+    let amplified = 1.0f64.max(f64::from(offset.abs().max(0.5)) / (smallest + 1e-5).sqrt());
+    // A value within rounding of the ReLU's corner may fall on either side of it.
+    let at_corner = naive
+        .forward_without_relu(&wide(&z), wide_shortcut.as_deref())
+        .iter()
+        .any(|v| relu && v.abs() < 1e-5 * amplified);
+    for path in Path::available() {
+        let report = |what: &str, error: f64| {
+            let tolerance = 4.0 * DIRECT * amplified;
+            assert!(error <= tolerance, "{what}, {shape:?} on {path:?}: {error:.1e} > {tolerance:.0e}");
+        };
+        let blocked_z = blocked(path, &shape, &z);
+        let blocked_shortcut = blocked(path, &shape, &shortcut);
+        let moments = Moments::of(path, &shape, &blocked_z);
+        let normaliser = Normaliser::of_batch(&moments, &gamma, &beta, EPSILON);
+        let mut y = garbage(shape.blocked_len(path));
+        let added = residual.then_some(&blocked_shortcut[..]);
+        batch_norm::normalise(path, &shape, &normaliser, &blocked_z, added, relu, &mut y);
+        report("forward", error(&unblocked(path, &shape, &y), &expected));
+        let again = Moments::of(path, &shape, &y);
+        let sum: f64 = again.sum.iter().sum();
+        assert!(
+            (sum - expected.iter().sum::<f64>()).abs() < 1e-3 * len as f64 * amplified,
+            "padding is zero"
+        );
+        if at_corner {
+            continue;
+        }
+
+        let gate = match (relu, residual) {
+            (false, _) => Gate::Open,
+            (true, false) => Gate::Input,
+            (true, true) => Gate::Output(&y),
+        };
+        let mut g = blocked(path, &shape, &dy);
+        let sums = batch_norm::backward_sums(path, &shape, &normaliser, &blocked_z, &mut g, gate);
+        let scale = (naive.count() * 1.0).max(1.0);
+        let worst = |actual: &[f32], expected: &[f64]| {
+            actual.iter().zip(expected).fold(0.0, |m: f64, (&a, e)| m.max((f64::from(a) - e).abs())) / scale
+        };
+        report("gamma", worst(&sums.gamma, &gradients.gamma));
+        report("beta", worst(&sums.beta, &gradients.beta));
+        if residual {
+            report("residual", error(&unblocked(path, &shape, &g), &gradients.residual));
+        }
+        let mut dz = garbage(shape.blocked_len(path));
+        batch_norm::backward_input(path, &shape, &normaliser, &sums, &blocked_z, &g, gate, &mut dz);
+        // With few values per channel the three terms of dz cancel almost completely.
+        let expected_dz: f64 = gradients.z.iter().fold(0.0, |m, v| m.max(v.abs()));
+        let term = gamma.iter().fold(0.0f64, |m, &v| m.max(f64::from(v).abs())) / (smallest + 1e-5).sqrt();
+        let relative =
+            error(&unblocked(path, &shape, &dz), &gradients.z) * expected_dz / term.max(expected_dz);
+        report("input", relative);
+        batch_norm::backward_input_in_place(path, &shape, &normaliser, &sums, &blocked_z, &mut g, gate);
+        assert_eq!(g[..], dz[..], "in place");
+        if shape.batch % path.lanes() != 0 {
+            let last = &dz[dz.len() - 1..];
+            assert_eq!(last, [0.0], "padding of the gradient is zero");
+        }
+    }
+}
+
+impl NaiveNorm<'_> {
+    fn forward_without_relu(&self, z: &[f64], residual: Option<&[f64]>) -> Vec<f64> {
+        NaiveNorm { relu: false, shape: self.shape, gamma: self.gamma, beta: self.beta }.forward(z, residual)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn fused_batch_norm_agrees_on_random_shapes(
+        (n, c) in (1usize..40, 1usize..9),
+        (h, w) in (1usize..=13, 1usize..=13),
+        (residual, relu) in (any::<bool>(), any::<bool>()),
+        offset in -2.0f32..2.0,
+    ) {
+        agrees(Shape::new(n, c, h, w), residual, relu, offset);
+    }
+}
+
+#[test]
+fn fused_batch_norm_agrees_on_a_layer_of_slim_resnet() {
+    agrees(Shape::new(37, 20, 16, 16), true, true, 0.1);
+    agrees(Shape::new(37, 40, 8, 8), false, true, -0.3);
+}
+
+#[test]
+fn a_folded_convolution_equals_convolution_then_batch_norm() {
+    let conv = ConvShape::three(Shape::new(9, 20, 8, 8), 20, 1);
+    let output = conv.output();
+    let (x, w) = (random(1, conv.input().batch * conv.input().image_len()), random(2, conv.weight_len()));
+    let shortcut = random(3, output.batch * output.image_len());
+    let (gamma, beta, mean) = (random(4, 20), random(5, 20), random(6, 20));
+    let variance: Vec<f32> = random(7, 20).iter().map(|v| v.abs() + 0.5).collect();
+    for path in Path::available() {
+        let (x, shortcut) = (blocked(path, &conv.input(), &x), blocked(path, &output, &shortcut));
+        let normaliser = Normaliser::of_running(&mean, &variance, &gamma, &beta, EPSILON);
+        let mut pack = PackedWeights::new();
+        pack.pack_forward(path, &conv, &w);
+        let mut z = garbage(output.blocked_len(path));
+        conv::forward(path, &conv, &x, &pack, &mut z, Epilogue::default());
+        let mut expected = garbage(output.blocked_len(path));
+        batch_norm::normalise(path, &output, &normaliser, &z, Some(&shortcut), true, &mut expected);
+
+        let mut folded = vec![0.0; w.len()];
+        normaliser.fold(&w, &mut folded);
+        pack.pack_forward(path, &conv, &folded);
+        let bias = Some(normaliser.shift());
+        let epilogue = Epilogue { bias, residual: Some(&shortcut), relu: true, accumulate: false };
+        conv::forward(path, &conv, &x, &pack, &mut z, epilogue);
+        let expected = wide(&unblocked(path, &output, &expected));
+        assert!(error(&unblocked(path, &output, &z), &expected) <= WINOGRAD);
+    }
+}

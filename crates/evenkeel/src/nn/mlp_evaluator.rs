@@ -1,0 +1,93 @@
+//! Fast evaluation of the MLP on the CPU.
+
+use burn::tensor::TensorData;
+use evenkeel_kernels::Path;
+use evenkeel_kernels::mlp::{Layer, PackedLayers, SparseRows, logits};
+
+use super::{GainLinear, Mlp};
+
+/// Logits of an [`Mlp`] on images that are mostly background, by kernels that skip the background.
+///
+/// The same numbers as `model.valid().forward(images)` up to rounding, three times as fast on MNIST. The images are packed
+/// once; the evaluator keeps its memory between calls.
+///
+/// ```
+/// use burn::tensor::Device;
+/// use evenkeel::nn::{MlpConfig, MlpEvaluator};
+/// use evenkeel_kernels::mlp::SparseRows;
+/// use rand::SeedableRng;
+///
+/// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(0);
+/// let model = MlpConfig::new().with_inputs(4).with_outputs(3).init(&mut rng, &Device::flex());
+/// let images = SparseRows::pack(&[0.0, 0.0, 0.7, 0.0, 0.2, 0.0, 0.0, 0.0], 4, 0.0);
+/// let logits = MlpEvaluator::new().logits(&model, &images);
+/// assert_eq!(logits.len(), 2 * 3);
+/// ```
+#[derive(Debug, Default)]
+pub struct MlpEvaluator {
+    packed: PackedLayers,
+}
+
+impl MlpEvaluator {
+    /// An evaluator that has not seen a model yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Logits `[rows][classes]`, row by row.
+    pub fn logits(&mut self, model: &Mlp, images: &SparseRows) -> Vec<f32> {
+        let path = Path::active();
+        let layers: Vec<&GainLinear> = model.hidden.iter().chain([&model.output]).collect();
+        let weights: Vec<TensorData> = layers.iter().map(|layer| layer.weight.val().into_data()).collect();
+        let sizes: Vec<[usize; 2]> = layers.iter().map(|layer| layer.weight.dims()).collect();
+        let described: Vec<Layer<'_>> = layers
+            .iter()
+            .zip(&weights)
+            .zip(&sizes)
+            .map(|((layer, weights), &[inputs, outputs])| Layer {
+                weights: weights.as_slice().expect("weights are f32"),
+                inputs,
+                outputs,
+                scale: layer.gain() as f32,
+            })
+            .collect();
+        self.packed.pack(path, &described);
+        let classes = sizes.last().map_or(0, |size| size[1]);
+        let mut out = vec![0.0; images.rows() * classes];
+        logits(path, images, &self.packed, &mut out);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gain::{Gain, GainConfig};
+    use crate::nn::MlpConfig;
+    use burn::tensor::{Device, Tensor};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn it_gives_what_the_forward_pass_gives() {
+        let device = Device::flex();
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let gain = Gain::new(GainConfig::new().check().unwrap());
+        gain.set(1.7);
+        let model =
+            MlpConfig { hidden_std: 0.05, ..MlpConfig::new() }.init(&mut rng, &device).with_gain(&gain);
+        let x: Vec<f32> = (0..100 * 784)
+            .map(|_| if rng.random_bool(0.2) { rng.random_range(-0.4..2.8) } else { -0.4242 })
+            .collect();
+        let ours = MlpEvaluator::new().logits(&model, &SparseRows::pack(&x, 784, -0.4242));
+        let burn: Vec<f32> = model
+            .forward(Tensor::from_data(TensorData::new(x, [100, 784]), &device))
+            .into_data()
+            .try_to_vec()
+            .unwrap();
+        let scale = burn.iter().fold(0.0_f32, |m, v| m.max(v.abs()));
+        for (a, b) in ours.iter().zip(&burn) {
+            assert!((a - b).abs() <= 1e-5 * scale, "{a} against {b}");
+        }
+    }
+}
