@@ -3,7 +3,7 @@
 mod common;
 
 use common::{blocked, garbage, random};
-use evenkeel_kernels::batch_norm::{self, EPSILON, Gate, Normaliser};
+use evenkeel_kernels::batch_norm::{self, EPSILON, Gate, NormGradient, Normaliser};
 use evenkeel_kernels::{ConvShape, Epilogue, PackedWeights, Path, Shape, conv};
 
 /// Every number that a convolution and its BatchNorm produce, as bits.
@@ -21,13 +21,18 @@ fn everything(path: Path, conv: &ConvShape) -> Vec<u64> {
     batch_norm::normalise(path, &output, &normaliser, &z, None, true, &mut y);
     let mut dy = blocked(path, &output, &random(5, output.batch * output.image_len()));
     let sums = batch_norm::backward_sums(path, &output, &normaliser, &z, &mut dy, Gate::Input);
-    batch_norm::backward_input_in_place(path, &output, &normaliser, &sums, &z, &mut dy, Gate::Input);
+    let gradient = NormGradient { normaliser: &normaliser, sums: &sums, z: &z, dy: &dy, gate: Gate::Input };
+    let mut dz = garbage(z.len());
+    batch_norm::backward_input(path, &output, &gradient, &mut dz);
     let mut dw = vec![f32::NAN; w.len()];
-    conv::backward_weights(path, conv, &x, &dy, &mut dw);
+    conv::backward_weights(path, conv, &x, &dz, &mut dw);
     pack.pack_backward(path, conv, &w);
     let mut dx = garbage(x.len());
-    conv::backward_data(path, conv, &dy, &pack, &mut dx, Epilogue::default());
-    let singles = [&z[..], &y, &dy, &dw, &dx, &sums.gamma, &sums.beta];
+    conv::backward_data(path, conv, &dz, &pack, &mut dx, Epilogue::default());
+    let (mut fused_dw, mut fused_dx) = (vec![f32::NAN; w.len()], garbage(x.len()));
+    let into = Some((&pack, &mut fused_dx[..], Epilogue::default()));
+    conv::backward(path, conv, &x, &gradient, &mut fused_dw, into);
+    let singles = [&z[..], &y, &dz, &dw, &dx, &fused_dw, &fused_dx, &sums.gamma, &sums.beta];
     let wide = moments.sum.iter().chain(&moments.square).map(|v| v.to_bits());
     singles.into_iter().flatten().map(|v| u64::from(v.to_bits())).chain(wide).collect()
 }

@@ -28,7 +28,7 @@ pub struct RunSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// `mnist`, `fashion-mnist`, `digits`, `cifar10`, `cifar100`, or `idx:DIR` for files of your own.
+    /// `mnist`, `fashion-mnist`, `digits`, `cifar10`, `cifar100`; `idx:DIR` or `folder:DIR` for files of your own.
     pub data: String,
     /// `split`, `rotated` or `domain`.
     pub scenario: Scenario,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use evenkeel_data::folder::{self, FolderError, FolderOptions};
 use evenkeel_data::source::{self, Catalogue, Progress, SourceError};
 use evenkeel_data::{DataSet, FormatError, Normalization, NormalizationError, Stream, StreamError, idx};
 use sha2::{Digest, Sha256};
@@ -18,6 +19,9 @@ pub enum PrepareError {
     /// A file is malformed.
     #[error(transparent)]
     Format(#[from] FormatError),
+    /// A folder of images.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
     /// A file of the user's cannot be read.
     #[error("{path}: {error}; an idx: folder holds {}", IDX_FILES.join(", "))]
     Read {
@@ -66,9 +70,14 @@ pub struct Prepared {
 
 /// Loads the data and cuts it into tasks.
 pub fn prepare(settings: &Settings, progress: &mut dyn Progress) -> Result<Prepared, PrepareError> {
-    let (data, normalization, data_sha256) = if let Some(folder) = settings.data.strip_prefix("idx:") {
-        let data = load_idx(Path::new(folder))?;
-        (data.clone(), Normalization::measure(data.train())?, Some(fingerprint(&data)))
+    let of_the_user = match settings.data.split_once(':') {
+        Some(("idx", dir)) => Some(load_idx(Path::new(dir))?),
+        Some(("folder", dir)) => Some(folder::load(Path::new(dir), FolderOptions::default())?),
+        _ => None,
+    };
+    let (data, normalization, data_sha256) = if let Some(data) = of_the_user {
+        let (normalization, sha256) = (Normalization::measure(data.train())?, fingerprint(&data));
+        (data, normalization, Some(sha256))
     } else {
         let set: Catalogue = settings.data.parse()?;
         (source::load(set, progress)?, set.normalization(), None)

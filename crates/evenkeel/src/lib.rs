@@ -50,5 +50,6 @@ pub mod curvature;
 pub mod entropy;
 pub mod gain;
 pub mod nn;
+pub mod ops;
 pub mod optim;
 pub mod two_timescale;

@@ -1,7 +1,7 @@
 //! Slim ResNet-18 put together from the kernels, every part timed.
 
 use crate::clock::thread_ms;
-use evenkeel_kernels::batch_norm::{self, EPSILON, Gate, MOMENTUM, Normaliser};
+use evenkeel_kernels::batch_norm::{self, EPSILON, Gate, MOMENTUM, NormGradient, Normaliser};
 use evenkeel_kernels::{Buffer, ConvShape, Epilogue, PackedWeights, Path, Shape, conv, pool};
 use std::collections::BTreeMap;
 
@@ -107,13 +107,14 @@ impl Layer {
         });
     }
 
-    /// BatchNorm backwards: `dy` is gated in place; `dz` gets the gradient of the convolution's output.
-    fn norm_backward(
-        &self,
+    /// BatchNorm and convolution backwards: `dy` is gated in place, `dx` gets the gradient of the input.
+    fn backwards(
+        &mut self,
         path: Path,
+        x: &[f32],
         dy: &mut [f32],
         gate: Gate<'_>,
-        dz: Option<&mut [f32]>,
+        dx: Option<(&mut [f32], Epilogue<'_>)>,
         profile: &mut Profile,
     ) {
         let shape = self.conv.output();
@@ -121,31 +122,16 @@ impl Layer {
         let sums = profile.time("bn backward sums", 0.0, || {
             batch_norm::backward_sums(path, &shape, normaliser, &self.z, dy, gate)
         });
-        profile.time("bn backward input", 0.0, || match dz {
-            Some(dz) => batch_norm::backward_input(path, &shape, normaliser, &sums, &self.z, dy, gate, dz),
-            None => batch_norm::backward_input_in_place(path, &shape, normaliser, &sums, &self.z, dy, gate),
-        });
-    }
-
-    fn conv_backward(
-        &mut self,
-        path: Path,
-        x: &[f32],
-        dz: &[f32],
-        dx: Option<(&mut [f32], Epilogue<'_>)>,
-        profile: &mut Profile,
-    ) {
-        let part = self.part("conv weights");
-        profile.time(&part, self.conv.flops(), || {
-            conv::backward_weights(path, &self.conv, x, dz, &mut self.gradient);
-        });
-        if let Some((dx, epilogue)) = dx {
+        let dz = NormGradient { normaliser, sums: &sums, z: &self.z, dy, gate };
+        let passes = if dx.is_some() { 2.0 } else { 1.0 };
+        if dx.is_some() {
             profile.time("pack", 0.0, || self.backward.pack_backward(path, &self.conv, &self.weights));
-            let part = self.part("conv data");
-            profile.time(&part, self.conv.flops(), || {
-                conv::backward_data(path, &self.conv, dz, &self.backward, dx, epilogue);
-            });
         }
+        let dx = dx.map(|(dx, epilogue)| (&self.backward, dx, epilogue));
+        let part = self.part("bn + conv backward");
+        profile.time(&part, passes * self.conv.flops(), || {
+            conv::backward(path, &self.conv, x, &dz, &mut self.gradient, dx);
+        });
     }
 
     /// Weights and bias with the BatchNorm folded in, for `batch` images.
@@ -234,34 +220,26 @@ impl Network {
         // The gradient of a loss: any numbers will do.
         let mut dy = Buffer::zeroed(x.len());
         profile.time("pool", 0.0, || pool::average_pool_backward(path, &self.last, &self.pooled, &mut dy));
-        let mut dz = Buffer::default();
-        let mut dmiddle = Buffer::default();
+        let (mut dmiddle, mut dx) = (Buffer::default(), Buffer::default());
         for index in (0..self.blocks.len()).rev() {
             let (before, rest) = self.blocks.split_at_mut(index);
             let block = &mut rest[0];
             let x: &[f32] = before.last().map_or(&self.stem_out, |b| &b.out);
-            dz.resize(dy.len());
             dmiddle.resize(dy.len());
-            let gate = Gate::Output(&block.out);
-            block.second.norm_backward(path, &mut dy, gate, Some(&mut dz), profile);
-            let into = Some((&mut dmiddle[..], Epilogue::default()));
-            block.second.conv_backward(path, &block.middle, &dz, into, profile);
-            block.first.norm_backward(path, &mut dmiddle, Gate::Input, None, profile);
-            let mut dx = std::mem::take(&mut dz);
             dx.resize(x.len());
+            let (gate, none) = (Gate::Output(&block.out), Epilogue::default());
+            block.second.backwards(path, &block.middle, &mut dy, gate, Some((&mut dmiddle, none)), profile);
             if let Some(shortcut) = &mut block.shortcut {
-                block.first.conv_backward(path, x, &dmiddle, Some((&mut dx, Epilogue::default())), profile);
-                shortcut.norm_backward(path, &mut dy, Gate::Open, None, profile);
-                let epilogue = Epilogue { accumulate: true, ..Epilogue::default() };
-                shortcut.conv_backward(path, x, &dy, Some((&mut dx, epilogue)), profile);
+                shortcut.backwards(path, x, &mut dy, Gate::Open, Some((&mut dx, none)), profile);
+                let add = Epilogue { accumulate: true, ..none };
+                block.first.backwards(path, x, &mut dmiddle, Gate::Input, Some((&mut dx, add)), profile);
             } else {
-                let epilogue = Epilogue { residual: Some(&dy), ..Epilogue::default() };
-                block.first.conv_backward(path, x, &dmiddle, Some((&mut dx, epilogue)), profile);
+                let add = Epilogue { residual: Some(&dy), ..none };
+                block.first.backwards(path, x, &mut dmiddle, Gate::Input, Some((&mut dx, add)), profile);
             }
-            dz = std::mem::replace(&mut dy, dx);
+            std::mem::swap(&mut dy, &mut dx);
         }
-        self.stem.norm_backward(path, &mut dy, Gate::Input, None, profile);
-        self.stem.conv_backward(path, &self.images, &dy, None, profile);
+        self.stem.backwards(path, &self.images, &mut dy, Gate::Input, None, profile);
     }
 
     /// The network with folded BatchNorm for `count` images, run depth first a few images at a time.

@@ -67,48 +67,49 @@ pub fn backward_sums(
     }
 }
 
-/// Second pass: the gradient of `z`, from the `dy` that [`backward_sums`] left and the same gate.
-pub fn backward_input(
-    path: Path,
-    shape: &Shape,
-    normaliser: &Normaliser,
-    sums: &GradientSums,
-    z: &[f32],
-    dy: &[f32],
-    gate: Gate<'_>,
-    dz: &mut [f32],
-) {
-    check(path, shape, normaliser, [z, dy]);
-    shape.check(path, "input gradient", dz.len());
-    let len = shape.block_len(path);
-    let coefficients = Coefficients::new(normaliser, sums, gate);
-    dz.par_chunks_mut(len).enumerate().for_each(|(block, dz)| {
-        let part = block * len..(block + 1) * len;
-        let kernel =
-            Input { coefficients: &coefficients, z: &z[part.clone()], dy: Some(&dy[part]), dz: &mut *dz };
-        simd::run(path, kernel);
-        clear_padding(dz, path.lanes(), shape.images_in(path, block));
-    });
+/// The gradient of `z`, not yet computed: `dy` as [`backward_sums`] left it, and what it depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct NormGradient<'a> {
+    /// The normaliser of the forward pass.
+    pub normaliser: &'a Normaliser,
+    /// What [`backward_sums`] returned.
+    pub sums: &'a GradientSums,
+    /// Input of the BatchNorm.
+    pub z: &'a [f32],
+    /// Gradient of the output, as [`backward_sums`] left it.
+    pub dy: &'a [f32],
+    /// The same gate as for [`backward_sums`].
+    pub gate: Gate<'a>,
 }
 
-/// [`backward_input`] that overwrites `dy` with the gradient of `z`.
-pub fn backward_input_in_place(
-    path: Path,
-    shape: &Shape,
-    normaliser: &Normaliser,
-    sums: &GradientSums,
-    z: &[f32],
-    dy: &mut [f32],
-    gate: Gate<'_>,
-) {
-    check(path, shape, normaliser, [z, dy]);
-    let len = shape.block_len(path);
-    let coefficients = Coefficients::new(normaliser, sums, gate);
-    dy.par_chunks_mut(len).enumerate().for_each(|(block, dz)| {
-        let z = &z[block * len..(block + 1) * len];
-        simd::run(path, Input { coefficients: &coefficients, z, dy: None, dz: &mut *dz });
-        clear_padding(dz, path.lanes(), shape.images_in(path, block));
-    });
+impl NormGradient<'_> {
+    pub(crate) fn check(&self, path: Path, shape: &Shape) {
+        check(path, shape, self.normaliser, [self.z, self.dy]);
+    }
+
+    pub(crate) fn coefficients(&self) -> Coefficients {
+        Coefficients::new(self.normaliser, self.sums, self.gate)
+    }
+
+    /// Computes the gradient of whole blocks from block `first` on.
+    pub(crate) fn blocks(&self, path: Path, shape: &Shape, of: &Coefficients, first: usize, dz: &mut [f32]) {
+        let len = shape.block_len(path);
+        for (block, dz) in (first..).zip(dz.chunks_exact_mut(len)) {
+            let part = block * len..(block + 1) * len;
+            let (z, dy) = (&self.z[part.clone()], &self.dy[part]);
+            simd::run(path, Input { coefficients: of, z, dy, dz: &mut *dz });
+            clear_padding(dz, path.lanes(), shape.images_in(path, block));
+        }
+    }
+}
+
+/// Second pass: the gradient of `z`. [`conv::backward`](crate::conv::backward) does it on the fly.
+pub fn backward_input(path: Path, shape: &Shape, gradient: &NormGradient<'_>, dz: &mut [f32]) {
+    gradient.check(path, shape);
+    shape.check(path, "input gradient", dz.len());
+    let coefficients = gradient.coefficients();
+    let blocks = dz.par_chunks_mut(shape.block_len(path)).enumerate();
+    blocks.for_each(|(block, dz)| gradient.blocks(path, shape, &coefficients, block, dz));
 }
 
 fn check(path: Path, shape: &Shape, normaliser: &Normaliser, [z, dy]: [&[f32]; 2]) {
@@ -156,7 +157,7 @@ impl Kernel for Sums<'_> {
 }
 
 /// `dz = a·g + b·z + c` per channel, with `g = dy` where `scale · z + shift > 0`.
-struct Coefficients {
+pub(crate) struct Coefficients {
     abc: Vec<[f32; 3]>,
     gate: Option<Vec<[f32; 2]>>,
 }
@@ -181,8 +182,7 @@ impl Coefficients {
 struct Input<'a> {
     coefficients: &'a Coefficients,
     z: &'a [f32],
-    /// `None`: the gradient is in `dz`.
-    dy: Option<&'a [f32]>,
+    dy: &'a [f32],
     dz: &'a mut [f32],
 }
 
@@ -196,10 +196,7 @@ impl Kernel for Input<'_> {
             for (channel, &[a, b, c]) in abc.iter().enumerate() {
                 let at = channel * S::LANES;
                 let z = s.get(z, at);
-                let mut g = match self.dy {
-                    Some(dy) => s.get(dy, index * pixel + at),
-                    None => s.get(dz, at),
-                };
+                let mut g = s.get(self.dy, index * pixel + at);
                 if let Some(gate) = gate {
                     g = s.gated(g, s.fma(z, s.splat(gate[channel][0]), s.splat(gate[channel][1])));
                 }

@@ -8,6 +8,7 @@
 //! | `y = relu?(γ·ẑ + β + residual?)` | [`normalise`] | `z`, residual | `y` |
 //! | `dγ`, `dβ` | [`backward_sums`] | `z`, `dy`, `y` | gated `dy`, if there is a residual |
 //! | `dz` | [`backward_input`] | `z`, `dy` | `dz` |
+//! | or `dz` and the convolution before it | [`conv::backward`](crate::conv::backward) | `z`, `dy`, `x` | `dx` |
 //!
 //! In evaluation [`Normaliser::fold`] moves everything into the weights and bias of the convolution before it.
 
@@ -16,7 +17,7 @@ mod moments;
 mod normalise;
 mod normaliser;
 
-pub use backward::{Gate, GradientSums, backward_input, backward_input_in_place, backward_sums};
+pub use backward::{Gate, GradientSums, NormGradient, backward_input, backward_sums};
 pub use moments::Moments;
 pub use normalise::normalise;
 pub use normaliser::Normaliser;

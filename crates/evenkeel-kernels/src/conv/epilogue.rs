@@ -65,6 +65,10 @@ pub(crate) struct Tally<'a> {
 }
 
 impl Tally<'_> {
+    pub(crate) fn reborrow(&mut self) -> Tally<'_> {
+        Tally { lanes: self.lanes, totals: self.totals }
+    }
+
     #[inline(always)]
     pub(crate) fn add<S: Simd>(&mut self, s: S, channel: usize, sum: S::V, square: S::V) {
         let at = 2 * channel * S::LANES;

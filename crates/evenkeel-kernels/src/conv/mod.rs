@@ -1,13 +1,16 @@
 //! Convolution: forward, gradient of the input, gradient of the weights.
 
+mod backward;
 mod direct;
 mod direct_grad;
 mod epilogue;
 mod pack;
+mod pass;
 mod plan;
 mod shape;
 mod weights;
 
+pub use backward::backward;
 pub use epilogue::Epilogue;
 pub(crate) use epilogue::Tally;
 pub use pack::PackedWeights;
@@ -16,10 +19,8 @@ pub use weights::backward_weights;
 
 use crate::batch_norm::Moments;
 use crate::path::Path;
-use crate::winograd::{Tiles, WinogradForward};
-use crate::{scratch, simd};
-use direct::Direct;
-use plan::Plan;
+use crate::scratch;
+use pass::Pass;
 use rayon::prelude::*;
 
 /// `y = epilogue(x * w)`, with weights from [`PackedWeights::pack_forward`].
@@ -33,7 +34,7 @@ pub fn forward(
     y: &mut [f32],
     epilogue: Epilogue<'_>,
 ) {
-    pass(path, conv, Direction::Forward, x, w.for_forward(conv), y, epilogue, false);
+    run(&Pass::forward(path, conv, w.for_forward(conv)), x, y, epilogue, false);
 }
 
 /// [`forward`] without an epilogue that also gathers the output's [`Moments`] for a BatchNorm, for free:
@@ -45,7 +46,7 @@ pub fn forward_with_moments(
     w: &PackedWeights,
     y: &mut [f32],
 ) -> Moments {
-    let totals = pass(path, conv, Direction::Forward, x, w.for_forward(conv), y, Epilogue::default(), true);
+    let totals = run(&Pass::forward(path, conv, w.for_forward(conv)), x, y, Epilogue::default(), true);
     Moments::reduce(&conv.output(), &totals)
 }
 
@@ -61,74 +62,31 @@ pub fn backward_data(
     dx: &mut [f32],
     epilogue: Epilogue<'_>,
 ) {
-    pass(path, conv, Direction::Backward, dy, w.for_backward(conv), dx, epilogue, false);
+    run(&Pass::backward(path, conv, w.for_backward(conv)), dy, dx, epilogue, false);
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    Forward,
-    Backward,
-}
-
-/// Either direction; returns `[sum, square]` per channel for every task, in order, if `tally` is set.
-#[allow(clippy::too_many_arguments)]
-fn pass(
-    path: Path,
-    conv: &ConvShape,
-    direction: Direction,
-    x: &[f32],
-    weights: &[f32],
-    y: &mut [f32],
-    epilogue: Epilogue<'_>,
-    tally: bool,
-) -> Vec<Vec<f64>> {
-    let (input, output) = match direction {
-        Direction::Forward => (conv.input(), conv.output()),
-        Direction::Backward => (conv.output(), conv.input()),
-    };
+/// Runs a pass over all blocks; returns `[sum, square]` per channel for every task, in order, if `tally` is
+/// set.
+fn run(pass: &Pass<'_>, x: &[f32], y: &mut [f32], epilogue: Epilogue<'_>, tally: bool) -> Vec<Vec<f64>> {
+    let Pass { path, input, output, .. } = *pass;
     input.check(path, "input", x.len());
     output.check(path, "output", y.len());
     epilogue.check(path, &output);
-    let (in_len, out_len) = (input.block_len(path), output.block_len(path));
-    let sums_len = if tally { 2 * output.channels * path.lanes() } else { 0 };
-    // Runs a task with its sums; they are reduced in the order of the tasks, whatever thread runs them.
-    let tallied = |work: &mut dyn FnMut(Option<Tally<'_>>)| {
-        let mut totals = vec![0.0; if tally { 2 * output.channels } else { 0 }];
-        scratch::with(sums_len, |lanes| {
+    let blocks = pass.blocks_per_task();
+    let (in_len, out_len) = (blocks * input.block_len(path), blocks * output.block_len(path));
+    let task = |(index, y): (usize, &mut [f32])| {
+        let x = &x[index * in_len..x.len().min((index + 1) * in_len)];
+        let epilogue = epilogue.part(index * out_len, y.len());
+        if !tally {
+            pass.run(x, y, epilogue, None);
+            return Vec::new();
+        }
+        let mut totals = vec![0.0; 2 * output.channels];
+        scratch::with(2 * output.channels * path.lanes(), |lanes| {
             lanes.fill(0.0);
-            work(tally.then_some(Tally { lanes, totals: &mut totals }));
+            pass.run(x, y, epilogue, Some(Tally { lanes, totals: &mut totals }));
         });
         totals
     };
-    match conv.algorithm {
-        Algorithm::Direct => {
-            let plan = match direction {
-                Direction::Forward => Plan::forward(conv),
-                Direction::Backward => Plan::backward(conv),
-            };
-            let task = |(block, y): (usize, &mut [f32])| {
-                tallied(&mut |tally| {
-                    let epilogue = epilogue.part(block * out_len, y.len());
-                    let x = &x[block * in_len..][..in_len];
-                    simd::run(path, Direct { plan: &plan, x, weights, y: &mut *y, epilogue, tally });
-                })
-            };
-            y.par_chunks_mut(out_len).enumerate().map(task).collect()
-        }
-        Algorithm::Winograd => {
-            let tiles = Tiles::new(path, conv.height, conv.width, input.channels, output.channels);
-            let blocks = tiles.blocks_per_task();
-            let task = |(index, y): (usize, &mut [f32])| {
-                tallied(&mut |tally| {
-                    let epilogue = epilogue.part(index * blocks * out_len, y.len());
-                    let x = &x[index * blocks * in_len..][..y.len() / out_len * in_len];
-                    scratch::with(tiles.scratch_len(), |scratch| {
-                        let y = &mut *y;
-                        simd::run(path, WinogradForward { tiles, x, weights, y, epilogue, tally, scratch });
-                    });
-                })
-            };
-            y.par_chunks_mut(blocks * out_len).enumerate().map(task).collect()
-        }
-    }
+    y.par_chunks_mut(out_len).enumerate().map(task).collect()
 }

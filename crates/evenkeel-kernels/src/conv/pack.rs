@@ -52,10 +52,11 @@ impl PackedWeights {
             Pass::Forward => (conv.outputs, conv.inputs),
             Pass::BackwardData => (conv.inputs, conv.outputs),
         };
-        // `weight(o, i, t)`: from inner channel `i` to outer channel `o` of this pass.
-        let weight = |o: usize, i: usize, t: usize| match pass {
-            Pass::Forward => weights[(o * conv.inputs + i) * taps + t],
-            Pass::BackwardData => weights[(i * conv.inputs + o) * taps + (taps - 1 - t)],
+        // The filter from inner channel `i` to outer channel `o` of this pass; backwards it is turned around.
+        let turned = pass == Pass::BackwardData;
+        let filter = |o: usize, i: usize| {
+            let pair = if turned { i * conv.inputs + o } else { o * conv.inputs + i };
+            &weights[pair * taps..][..taps]
         };
         match conv.algorithm {
             Algorithm::Direct => {
@@ -65,11 +66,12 @@ impl PackedWeights {
                     let (group, t, i) = (row / (taps * inner), row / inner % taps, row % inner);
                     for (k, value) in packed.iter_mut().enumerate() {
                         let o = group * GROUP + k;
-                        *value = if o < outer { weight(o, i, t) } else { 0.0 };
+                        let tap = if turned { taps - 1 - t } else { t };
+                        *value = if o < outer { filter(o, i)[tap] } else { 0.0 };
                     }
                 }
             }
-            Algorithm::Winograd => winograd::pack(path, outer, inner, weight, &mut self.data),
+            Algorithm::Winograd => winograd::pack(path, outer, inner, filter, turned, &mut self.data),
         }
         self.packed_for = Some((conv.with_batch(1), pass));
     }

@@ -8,8 +8,8 @@ use crate::{scratch, simd};
 use rayon::prelude::*;
 
 /// Most partial gradients that are held at a time. Fixed, so that sums do not depend on the threads.
-const TASKS: usize = 8;
-/// Fewest Winograd tiles per task: adding up the lanes of a partial gradient costs as much as several.
+const RUNS: usize = 8;
+/// Fewest Winograd tiles per run: adding up the lanes of a partial gradient costs as much as several.
 const TILES: usize = 16;
 
 /// `dw = Σ_images dy ⋆ x`, as `[outputs][inputs][k][k]`; overwrites `dw`.
@@ -19,76 +19,113 @@ const TILES: usize = 16;
 pub fn backward_weights(path: Path, conv: &ConvShape, x: &[f32], dy: &[f32], dw: &mut [f32]) {
     conv.input().check(path, "input", x.len());
     conv.output().check(path, "output gradient", dy.len());
-    assert_eq!(dw.len(), conv.weight_len(), "weight gradient: {conv:?}");
-    match conv.algorithm {
-        Algorithm::Direct => direct(path, conv, x, dy, dw),
-        Algorithm::Winograd => winograd(path, conv, x, dy, dw),
-    }
-}
-
-/// Runs of blocks that are summed up by one task each.
-struct Runs<'a> {
-    x: &'a [f32],
-    dy: &'a [f32],
-    /// Numbers of one run in `x` and `dy`; the last may be shorter.
-    in_len: usize,
-    out_len: usize,
-    count: usize,
-}
-
-impl<'a> Runs<'a> {
-    fn new(path: Path, conv: &ConvShape, x: &'a [f32], dy: &'a [f32], most: usize) -> Self {
-        let total = conv.input().blocks(path);
-        let blocks = total.div_ceil(most);
-        let (in_len, out_len) = (conv.input().block_len(path), conv.output().block_len(path));
-        Self { x, dy, in_len: blocks * in_len, out_len: blocks * out_len, count: total.div_ceil(blocks) }
-    }
-
-    fn get(&self, run: usize) -> (&'a [f32], &'a [f32]) {
-        let part = |data: &'a [f32], len: usize| &data[run * len..data.len().min((run + 1) * len)];
-        (part(self.x, self.in_len), part(self.dy, self.out_len))
-    }
-}
-
-fn direct(path: Path, conv: &ConvShape, x: &[f32], dy: &[f32], dw: &mut [f32]) {
-    let (in_len, out_len) = (conv.input().block_len(path), conv.output().block_len(path));
-    let (taps, pairs) = (conv.kernel * conv.kernel, conv.outputs * conv.inputs);
-    let runs = Runs::new(path, conv, x, dy, TASKS);
-    scratch::with(runs.count * taps * pairs, |parts| {
-        parts.par_chunks_mut(taps * pairs).enumerate().for_each(|(run, gradient)| {
-            gradient.fill(0.0);
-            let (x, dy) = runs.get(run);
-            for (x, dy) in x.chunks_exact(in_len).zip(dy.chunks_exact(out_len)) {
-                simd::run(path, DirectGradient { conv, x, dy, gradient: &mut *gradient });
-            }
+    let sums = WeightSums::new(path, conv);
+    scratch::with(sums.parts_len(), |parts| {
+        parts.par_chunks_mut(sums.part_len).enumerate().for_each(|(part, gradient)| {
+            let blocks = sums.blocks_of(part % sums.runs);
+            let x =
+                &x[blocks.start * conv.input().block_len(path)..blocks.end * conv.input().block_len(path)];
+            let dy =
+                &dy[blocks.start * conv.output().block_len(path)..blocks.end * conv.output().block_len(path)];
+            sums.sum(part / sums.runs, x, dy, gradient, false);
         });
-        for (pair, dw) in dw.chunks_exact_mut(taps).enumerate() {
-            for (tap, dw) in dw.iter_mut().enumerate() {
-                *dw = (0..runs.count).map(|run| parts[(run * taps + tap) * pairs + pair]).sum();
+        sums.finish(parts, dw);
+    });
+}
+
+/// How the sum over the batch is split: into runs of blocks, each with its partial gradient, and where there
+/// is one run only, into halves of the outputs. Partial gradients are ordered `[half][run]`.
+pub(crate) struct WeightSums<'a> {
+    path: Path,
+    conv: &'a ConvShape,
+    tiles: Tiles,
+    /// Runs of blocks.
+    pub(crate) runs: usize,
+    /// Parts that the outputs are split into.
+    pub(crate) halves: usize,
+    /// Blocks of one run; the last may have fewer.
+    blocks: usize,
+    /// Numbers of one partial gradient.
+    pub(crate) part_len: usize,
+}
+
+impl<'a> WeightSums<'a> {
+    pub(crate) fn new(path: Path, conv: &'a ConvShape) -> Self {
+        let tiles = Tiles::new(path, conv.height, conv.width, conv.inputs, conv.outputs).for_gradient();
+        let total = conv.input().blocks(path);
+        let most = match conv.algorithm {
+            Algorithm::Direct => RUNS,
+            Algorithm::Winograd => (total * tiles.per_block() / TILES).clamp(1, RUNS),
+        };
+        let blocks = total.div_ceil(most);
+        let runs = total.div_ceil(blocks);
+        // A single run would leave other threads idle.
+        let split = conv.algorithm == Algorithm::Winograd && runs == 1 && conv.outputs.is_multiple_of(2);
+        let halves = if split { 2 } else { 1 };
+        let tiles = tiles.with_outputs(conv.outputs / halves);
+        let part_len = match conv.algorithm {
+            Algorithm::Direct => conv.weight_len(),
+            Algorithm::Winograd => winograd::gradient_len(tiles.outputs, conv.inputs),
+        };
+        Self { path, conv, tiles, runs, halves, blocks, part_len }
+    }
+
+    /// Numbers of all partial gradients.
+    pub(crate) fn parts_len(&self) -> usize {
+        self.halves * self.runs * self.part_len
+    }
+
+    /// The blocks of one run.
+    pub(crate) fn blocks_of(&self, run: usize) -> std::ops::Range<usize> {
+        run * self.blocks..((run + 1) * self.blocks).min(self.conv.input().blocks(self.path))
+    }
+
+    /// Blocks that are worth a call of [`WeightSums::sum`].
+    pub(crate) fn blocks_per_call(&self) -> usize {
+        match self.conv.algorithm {
+            Algorithm::Direct => 1,
+            Algorithm::Winograd => self.tiles.blocks_per_task().min(self.blocks),
+        }
+    }
+
+    /// Sums over some whole blocks on this thread; adds to `gradient` or overwrites it.
+    pub(crate) fn sum(&self, half: usize, x: &[f32], dy: &[f32], gradient: &mut [f32], add: bool) {
+        let (path, conv, tiles) = (self.path, self.conv, self.tiles);
+        match conv.algorithm {
+            Algorithm::Direct => {
+                if !add {
+                    gradient.fill(0.0);
+                }
+                let (in_len, out_len) = (conv.input().block_len(path), conv.output().block_len(path));
+                for (x, dy) in x.chunks_exact(in_len).zip(dy.chunks_exact(out_len)) {
+                    simd::run(path, DirectGradient { conv, x, dy, gradient: &mut *gradient });
+                }
+            }
+            Algorithm::Winograd => scratch::with(tiles.scratch_len(), |scratch| {
+                let (first, channels) = (half * tiles.outputs, conv.outputs);
+                simd::run(path, WinogradGradient { tiles, first, channels, x, dy, add, gradient, scratch });
+            }),
+        }
+    }
+
+    /// Adds up the partial gradients in their order and brings them to `[outputs][inputs][k][k]`.
+    pub(crate) fn finish(&self, parts: &[f32], dw: &mut [f32]) {
+        assert_eq!(dw.len(), self.conv.weight_len(), "weight gradient: {:?}", self.conv);
+        match self.conv.algorithm {
+            Algorithm::Direct => {
+                let (taps, pairs) =
+                    (self.conv.kernel * self.conv.kernel, self.conv.outputs * self.conv.inputs);
+                for (pair, dw) in dw.chunks_exact_mut(taps).enumerate() {
+                    for (tap, dw) in dw.iter_mut().enumerate() {
+                        *dw = (0..self.runs).map(|run| parts[(run * taps + tap) * pairs + pair]).sum();
+                    }
+                }
+            }
+            Algorithm::Winograd => {
+                let parts = parts.par_chunks(self.runs * self.part_len);
+                let halves = parts.zip(dw.par_chunks_mut(self.conv.weight_len() / self.halves));
+                halves.for_each(|(parts, dw)| winograd::unpack_gradient(self.path, parts, self.part_len, dw));
             }
         }
-    });
-}
-
-fn winograd(path: Path, conv: &ConvShape, x: &[f32], dy: &[f32], dw: &mut [f32]) {
-    let tiles = Tiles::new(path, conv.height, conv.width, conv.inputs, conv.outputs).for_gradient();
-    let total = conv.input().blocks(path) * tiles.per_block();
-    let runs = Runs::new(path, conv, x, dy, (total / TILES).clamp(1, TASKS));
-    // A single run leaves other threads idle: halve the outputs instead.
-    let halves = if runs.count == 1 && conv.outputs.is_multiple_of(2) { 2 } else { 1 };
-    let outputs = conv.outputs / halves;
-    let tiles = tiles.with_outputs(outputs);
-    let len = winograd::gradient_len(outputs, conv.inputs);
-    scratch::with(halves * runs.count * len, |parts| {
-        parts.par_chunks_mut(len).enumerate().for_each(|(task, gradient)| {
-            let (half, run) = (task / runs.count, task % runs.count);
-            let (x, dy) = runs.get(run);
-            let (first, channels) = (half * outputs, conv.outputs);
-            scratch::with(tiles.scratch_len(), |scratch| {
-                simd::run(path, WinogradGradient { tiles, first, channels, x, dy, gradient, scratch });
-            });
-        });
-        let halves = parts.par_chunks(runs.count * len).zip(dw.par_chunks_mut(outputs * conv.inputs * 9));
-        halves.for_each(|(parts, dw)| winograd::unpack_gradient(path, parts, len, dw));
-    });
+    }
 }

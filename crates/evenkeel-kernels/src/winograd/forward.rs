@@ -9,6 +9,8 @@ use crate::tile::{GROUP, Tap, multiply};
 
 /// Tiles (of 16 pixels) between two flushes of the statistics to f64.
 const FLUSH: usize = 8;
+/// Channels, inputs and outputs together, beyond which nothing is prefetched.
+const WIDE: usize = 80;
 
 /// Computes whole blocks of output images.
 pub(crate) struct WinogradForward<'a> {
@@ -131,8 +133,9 @@ impl WinogradForward<'_> {
         let tiles = &self.tiles;
         let across = tiles.width.div_ceil(4);
         let ahead = if tiles.chunk.is_multiple_of(across) { 0 } else { across };
-        let mut inputs = Stream::new::<S>(tiles, tiles.inputs, start + across, count);
-        let mut outputs_to_come = Stream::new::<S>(tiles, tiles.outputs, start + ahead, count);
+        let calls = POSITIONS * tiles.outputs.div_ceil(GROUP) * count.div_ceil(S::WIDTH);
+        let mut inputs = Stream::new::<S>(tiles, tiles.inputs, start + across, count, calls);
+        let mut outputs_to_come = Stream::new::<S>(tiles, tiles.outputs, start + ahead, count, calls);
         let (depth, outputs) = (tiles.inputs, tiles.outputs);
         let (v_stride, m_stride) = (tiles.stride(depth), tiles.stride(outputs));
         let plane = packed_plane(outputs, depth);
@@ -239,23 +242,32 @@ fn product<S: Simd, const W: usize>(
     }
 }
 
-/// Cache lines to ask for, spread evenly over the register tiles of a chunk.
-struct Stream {
+/// Cache lines to ask for, spread evenly over a number of calls.
+pub(super) struct Stream {
     at: usize,
-    lines_per_call: usize,
+    pub(super) lines_per_call: usize,
 }
 
 impl Stream {
     /// The lines of `count` tiles from tile `start` on, as if the tiles of a row shared it line by line.
     #[inline(always)]
-    fn new<S: Simd>(tiles: &Tiles, channels: usize, start: usize, count: usize) -> Self {
+    pub(super) fn new<S: Simd>(
+        tiles: &Tiles,
+        channels: usize,
+        start: usize,
+        count: usize,
+        calls: usize,
+    ) -> Self {
+        // The maps of wide layers are small: they are near already, and asking for them pushes out the tiles.
+        let wide = tiles.inputs + tiles.outputs > WIDE;
         let per_tile = 4 * tiles.width * channels * S::LANES / tiles.width.div_ceil(4);
-        let calls = POSITIONS * tiles.outputs.div_ceil(GROUP) * count.div_ceil(S::WIDTH);
-        Self { at: start * per_tile, lines_per_call: (count * per_tile / 16).div_ceil(calls) }
+        let lines_per_call = if wide { 0 } else { (count * per_tile / 16).div_ceil(calls) };
+        Self { at: start * per_tile, lines_per_call }
     }
 
+    /// The next line.
     #[inline(always)]
-    fn next(&mut self) -> usize {
+    pub(super) fn next(&mut self) -> usize {
         let at = self.at;
         self.at += 16;
         at

@@ -1,6 +1,6 @@
 //! Winograd weight gradient of a few blocks of images.
 
-use super::forward::transform_input;
+use super::forward::{Stream, transform_input};
 use super::tiles::{Tile, Tiles};
 use super::{POSITIONS, transform};
 use crate::simd::{Kernel, Simd};
@@ -18,6 +18,8 @@ pub(crate) struct WinogradGradient<'a> {
     pub(crate) x: &'a [f32],
     /// Output gradients `[block][H][W][channels][L]`.
     pub(crate) dy: &'a [f32],
+    /// Add to the gradient instead of overwriting it.
+    pub(crate) add: bool,
     /// `[36][outputs][inputs]`, planes padded as by [`super::gradient_len`].
     pub(crate) gradient: &'a mut [f32],
     /// [`Tiles::scratch_len`] numbers.
@@ -53,14 +55,32 @@ impl Kernel for WinogradGradient<'_> {
                     self.transform::<S, false>(s, tile, t, d);
                 }
             }
+            // One row of tiles ahead, while the products do not wait for memory.
+            let ahead = start + tiles.width.div_ceil(4);
+            let mut x_lines = Stream::new::<S>(&tiles, tiles.inputs, ahead, count, POSITIONS);
+            let mut dy_lines = Stream::new::<S>(&tiles, self.channels, ahead, count, POSITIONS);
             for (position, gradient) in gradient.chunks_exact_mut(plane).enumerate() {
                 let (in_step, out_step) = (tiles.inputs * S::LANES, tiles.outputs * S::LANES);
                 let dy = Strided { data: d, at: position * out_stride, step: out_step, row: 0 };
                 let x = Strided { data: v, at: position * in_stride, step: in_step, row: 0 };
                 // SAFETY: `count <= chunk` tiles of all channels fit into a stride, and both buffers hold 36.
                 unsafe {
-                    correlate(s, dy, x, (1, count), (tiles.outputs, tiles.inputs), gradient, start > 0)
+                    correlate(
+                        s,
+                        dy,
+                        x,
+                        (1, count),
+                        (tiles.outputs, tiles.inputs),
+                        gradient,
+                        self.add || start > 0,
+                    )
                 };
+                for _ in 0..x_lines.lines_per_call {
+                    s.prefetch(self.x, x_lines.next());
+                }
+                for _ in 0..dy_lines.lines_per_call {
+                    s.prefetch(self.dy, dy_lines.next());
+                }
             }
         }
     }

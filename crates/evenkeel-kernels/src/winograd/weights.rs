@@ -17,12 +17,13 @@ pub(super) fn packed_plane(outputs: usize, inputs: usize) -> usize {
     plane_len(outputs.div_ceil(GROUP) * GROUP * inputs)
 }
 
-/// Transforms `weight(output, input, tap)` into `[36][outputs / GROUP][inputs][GROUP]`.
-pub(crate) fn pack(
+/// Transforms the taps `filter(output, input)`, turned around if `turned`, into `[36][outputs / GROUP][inputs][GROUP]`.
+pub(crate) fn pack<'a>(
     path: Path,
     outputs: usize,
     inputs: usize,
-    weight: impl Fn(usize, usize, usize) -> f32,
+    filter: impl Fn(usize, usize) -> &'a [f32],
+    turned: bool,
     packed: &mut Buffer,
 ) {
     let plane = packed_plane(outputs, inputs);
@@ -32,9 +33,13 @@ pub(crate) fn pack(
         for output in 0..outputs {
             let (group, lane) = (output / GROUP, output % GROUP);
             for input in 0..inputs {
-                for tap in 0..9 {
-                    let at = (group * inputs + input) * GROUP + lane;
-                    taps[tap * plane + at] = weight(output, input, tap);
+                let at = (group * inputs + input) * GROUP + lane;
+                let places = taps[at..].iter_mut().step_by(plane);
+                let filter = &filter(output, input)[..9];
+                if turned {
+                    places.zip(filter.iter().rev()).for_each(|(to, &from)| *to = from);
+                } else {
+                    places.zip(filter).for_each(|(to, &from)| *to = from);
                 }
             }
         }

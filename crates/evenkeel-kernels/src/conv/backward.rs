@@ -1,0 +1,80 @@
+//! Both gradients of a convolution that is followed by a BatchNorm, without storing the gradient in between.
+
+use super::epilogue::Epilogue;
+use super::pack::PackedWeights;
+use super::pass::Pass;
+use super::shape::ConvShape;
+use super::weights::WeightSums;
+use super::{backward_data, backward_weights};
+use crate::batch_norm::NormGradient;
+use crate::path::Path;
+use crate::scratch;
+use rayon::prelude::*;
+
+/// Gradients of the weights and, if `dx` is given, of the input: the same as
+/// [`backward_input`](crate::batch_norm::backward_input) followed by [`backward_weights`](super::backward_weights)
+/// and [`backward_data`](super::backward_data), but the gradient `dz` behind the BatchNorm is computed for a
+/// few images at a time and used while it is in the cache.
+///
+/// `dx` brings the packed weights, the gradient to write and its epilogue.
+pub fn backward(
+    path: Path,
+    conv: &ConvShape,
+    x: &[f32],
+    dz: &NormGradient<'_>,
+    dw: &mut [f32],
+    dx: Option<(&PackedWeights, &mut [f32], Epilogue<'_>)>,
+) {
+    let (input, output) = (conv.input(), conv.output());
+    input.check(path, "input", x.len());
+    dz.check(path, &output);
+    let coefficients = dz.coefficients();
+    let (in_len, out_len) = (input.block_len(path), output.block_len(path));
+    let sums = WeightSums::new(path, conv);
+    if sums.runs == 1 {
+        // A small map: `dz` fits into the cache as a whole, and the parts find more threads by themselves.
+        scratch::with(output.blocked_len(path), |whole| {
+            let blocks = whole.par_chunks_mut(out_len).enumerate();
+            blocks.for_each(|(block, out)| dz.blocks(path, &output, &coefficients, block, out));
+            backward_weights(path, conv, x, whole, dw);
+            if let Some((w, dx, epilogue)) = dx {
+                backward_data(path, conv, whole, w, dx, epilogue);
+            }
+        });
+        return;
+    }
+    let (pass, mut dx, epilogue) = match dx {
+        Some((w, dx, epilogue)) => {
+            input.check(path, "input gradient", dx.len());
+            epilogue.check(path, &input);
+            (Some(Pass::backward(path, conv, w.for_backward(conv))), dx, epilogue)
+        }
+        None => (None, &mut [][..], Epilogue::default()),
+    };
+    // A run owns its part of the input's gradient and its partial gradient of the weights.
+    let mut gradients: Vec<&mut [f32]> = Vec::with_capacity(sums.runs);
+    for run in 0..sums.runs {
+        let len = if pass.is_some() { sums.blocks_of(run).len() * in_len } else { 0 };
+        gradients.push(dx.split_off_mut(..len).expect("a gradient of the checked length"));
+    }
+    scratch::with(sums.parts_len(), |parts| {
+        let tasks = parts.par_chunks_mut(sums.part_len).zip(gradients).enumerate();
+        tasks.for_each(|(run, (part, dx))| {
+            let blocks = sums.blocks_of(run);
+            let step = sums.blocks_per_call();
+            scratch::with(step * out_len, |dz_blocks| {
+                for start in blocks.clone().step_by(step) {
+                    let end = (start + step).min(blocks.end);
+                    let dz_blocks = &mut dz_blocks[..(end - start) * out_len];
+                    dz.blocks(path, &output, &coefficients, start, dz_blocks);
+                    sums.sum(0, &x[start * in_len..end * in_len], dz_blocks, part, start > blocks.start);
+                    if let Some(pass) = &pass {
+                        let dx = &mut dx[(start - blocks.start) * in_len..(end - blocks.start) * in_len];
+                        pass.run(dz_blocks, dx, epilogue.part(start * in_len, (end - start) * in_len), None);
+                    }
+                }
+            });
+        });
+        sums.finish(parts, dw);
+    });
+}

@@ -1,0 +1,13 @@
+//! Burn operations that run on the kernels of `evenkeel-kernels`, each with its own backward pass.
+//!
+//! They exist for the `flex` CPU backend, with autodiff and without. Activations travel between them as [`Blocked`]: a flat
+//! tensor in the kernels' layout, which Burn's own operations cannot read but autodiff can carry.
+
+mod backend;
+mod blocked;
+mod conv_norm;
+mod pool;
+
+pub use blocked::Blocked;
+pub use conv_norm::{ConvNormInput, conv_norm};
+pub use pool::average_pool;

@@ -1,0 +1,172 @@
+//! Slim ResNet-18 against PyTorch (`fixtures/pytorch_resnet.py` made the numbers), and the kernels against Burn's operations.
+
+use burn::module::{Module, Param};
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use evenkeel::nn::{ConvNorm, GainLinear, SlimResNet, SlimResNetConfig, cross_entropy};
+use evenkeel::optim::SgdConfig;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
+
+/// Relative to the largest entry: eighteen layers in f32, Winograd among them.
+const TOLERANCE: f64 = 1e-4;
+
+#[derive(Deserialize)]
+struct Fixture {
+    batch: usize,
+    outputs: usize,
+    lr: f64,
+    logits: Vec<f64>,
+    loss: f64,
+    gradients: Vec<[f64; 4]>,
+    head_gradient: [f64; 4],
+    running_mean: Vec<[f64; 4]>,
+    running_var: Vec<[f64; 4]>,
+    logits_after_step_in_eval: Vec<f64>,
+}
+
+fn fixture() -> Fixture {
+    serde_json::from_str(include_str!("fixtures/pytorch_resnet.json")).unwrap()
+}
+
+/// The formula of the script.
+fn formula(n: usize, seed: usize, scale: f64) -> Vec<f32> {
+    let mix = |mut h: u32| {
+        h = (h ^ (h >> 16)).wrapping_mul(0x45D_9F3B);
+        h = (h ^ (h >> 16)).wrapping_mul(0x45D_9F3B);
+        f64::from(h ^ (h >> 16)) / 2_f64.powi(31) - 1.0
+    };
+    (0..n).map(|i| (scale * mix((i * 1009 + seed * 7919 + 1) as u32)) as f32).collect()
+}
+
+fn conv_norms(model: &SlimResNet) -> Vec<&ConvNorm> {
+    let mut all = vec![&model.backbone.stem];
+    for block in &model.backbone.blocks {
+        all.extend([&block.first, &block.second]);
+        all.extend(block.shortcut.as_ref());
+    }
+    all
+}
+
+fn fill(mut layer: ConvNorm, seed: &mut usize, device: &Device) -> ConvNorm {
+    let shape = layer.weight.dims();
+    let (len, fan) = (shape.iter().product(), shape[1] * shape[2] * shape[3]);
+    let channels = shape[0];
+    let plus_one = formula(channels, *seed + 100, 0.2).iter().map(|v| 1.0 + v).collect::<Vec<f32>>();
+    let weight = TensorData::new(formula(len, *seed, 1.5 / (fan as f64).sqrt()), shape);
+    let beta = TensorData::new(formula(channels, *seed + 200, 0.1), [channels]);
+    *seed += 1;
+    layer.weight = Param::from_data(weight, device);
+    layer.gamma = Param::from_data(TensorData::new(plus_one, [channels]), device);
+    layer.beta = Param::from_data(beta, device);
+    layer
+}
+
+fn formula_model(outputs: usize, device: &Device) -> SlimResNet {
+    let model = SlimResNetConfig::new().with_outputs(outputs).init(&mut ChaCha8Rng::seed_from_u64(0), device);
+    let mut seed = 0;
+    let stem = fill(model.backbone.stem, &mut seed, device);
+    let mut blocks = Vec::new();
+    for mut block in model.backbone.blocks {
+        block.first = fill(block.first, &mut seed, device);
+        block.second = fill(block.second, &mut seed, device);
+        block.shortcut = block.shortcut.map(|shortcut| fill(shortcut, &mut seed, device));
+        blocks.push(block);
+    }
+    let head = GainLinear::from_weights(TensorData::new(formula(160 * outputs, 300, 0.1), [160, outputs]), device);
+    SlimResNet { backbone: evenkeel::nn::Backbone { stem, blocks }, head }
+}
+
+fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
+    tensor.into_data().try_to_vec::<f32>().unwrap().iter().map(|v| f64::from(*v)).collect()
+}
+
+#[track_caller]
+fn assert_close(what: &str, ours: &[f64], theirs: &[f64]) {
+    assert_eq!(ours.len(), theirs.len(), "{what}");
+    let scale = theirs.iter().fold(1e-6_f64, |m, v| m.max(v.abs()));
+    for (a, b) in ours.iter().zip(theirs) {
+        assert!((a - b).abs() <= TOLERANCE * scale, "{what}: {a} against {b} (scale {scale})");
+    }
+}
+
+/// Sum, sum of magnitudes, first and last entry, all relative to the sum of magnitudes.
+#[track_caller]
+fn assert_digest(what: &str, tensor: &[f64], theirs: &[f64; 4]) {
+    let sum_of = |f: fn(f64) -> f64| tensor.iter().map(|v| f(*v)).sum::<f64>();
+    let ours = [sum_of(|v| v), sum_of(f64::abs), tensor[0], tensor[tensor.len() - 1]];
+    assert_close(what, &ours, theirs);
+}
+
+#[test]
+fn one_training_step_and_the_logits_agree_with_pytorch() {
+    let (f, device) = (fixture(), Device::flex().autodiff());
+    let mut model = formula_model(f.outputs, &device);
+    let pixels = TensorData::new(formula(f.batch * 3 * 32 * 32, 400, 1.0), [f.batch, 3, 32, 32]);
+    let x = Tensor::<4>::from_data(pixels.clone(), &device);
+    let labels: Vec<i64> = (0..f.batch as i64).map(|i| i * 3 % f.outputs as i64).collect();
+    let y = Tensor::<1, Int>::from_data(TensorData::new(labels, [f.batch]), &device);
+
+    let logits = model.forward(x);
+    assert_close("logits", &values(logits.clone()), &f.logits);
+    let loss = cross_entropy(logits, y);
+    assert_close("loss", &values(loss.clone()), &[f.loss]);
+    let gradients = GradientsParams::from_grads(loss.backward(), &model);
+    for (i, (layer, theirs)) in conv_norms(&model).iter().zip(f.gradients.chunks(3)).enumerate() {
+        let (mean, variance) = (layer.running_mean.value(), layer.running_var.value());
+        assert_digest(&format!("running mean {i}"), &values(mean), &f.running_mean[i]);
+        assert_digest(&format!("running variance {i}"), &values(variance), &f.running_var[i]);
+        assert_digest(&format!("weight {i}"), &values(gradients.get::<4>(layer.weight.id).unwrap()), &theirs[0]);
+        assert_digest(&format!("gamma {i}"), &values(gradients.get::<1>(layer.gamma.id).unwrap()), &theirs[1]);
+        assert_digest(&format!("beta {i}"), &values(gradients.get::<1>(layer.beta.id).unwrap()), &theirs[2]);
+    }
+    let head = gradients.get::<2>(model.head.weight.id).unwrap();
+    assert_digest("head", &values(head), &f.head_gradient);
+
+    model = SgdConfig::new(f.lr).with_momentum(0.9).init().unwrap().step(model, gradients);
+    let logits = model.valid().forward(Tensor::from_data(pixels, &Device::flex()));
+    assert_close("logits after the step, in evaluation", &values(logits), &f.logits_after_step_in_eval);
+}
+
+/// The same model on Burn's own operations, for 32×32 and for sizes that leave odd maps and dropped windows.
+#[test]
+fn kernels_and_burns_operations_agree() {
+    let device = Device::flex().autodiff();
+    for (size, batch, channels) in [(32, 3, 4), (84, 2, 2)] {
+        let mut rng = ChaCha8Rng::seed_from_u64(size as u64);
+        let config = SlimResNetConfig::new().with_size(size).with_channels(channels);
+        let model = config.init(&mut rng, &device);
+        let pixels: Vec<f32> = (0..batch * 3 * size * size).map(|_| rng.random_range(-2.0..2.0)).collect();
+        let x = Tensor::<4>::from_data(TensorData::new(pixels, [batch, 3, size, size]), &device);
+        let y = Tensor::<1, Int>::from_data(TensorData::new(vec![1_i64; batch], [batch]), &device);
+        let run = |kernels: bool| {
+            // Running statistics are shared between clones: start each from its own copy.
+            let model = model.valid().train();
+            let logits = if kernels { model.train_on_kernels(x.clone()) } else { model.forward_on_burn(x.clone(), true) };
+            let mut out = vec![values(logits.clone())];
+            let gradients = GradientsParams::from_grads(cross_entropy(logits, y.clone()).backward(), &model);
+            for layer in conv_norms(&model) {
+                out.push(values(gradients.get::<4>(layer.weight.id).unwrap()));
+                out.push(values(gradients.get::<1>(layer.gamma.id).unwrap()));
+                out.push(values(gradients.get::<1>(layer.beta.id).unwrap()));
+                out.push(values(layer.running_mean.value()));
+                out.push(values(layer.running_var.value()));
+            }
+            out
+        };
+        for (i, (ours, burn)) in run(true).iter().zip(run(false)).enumerate() {
+            // The gradient of beta before another BatchNorm nearly cancels: compare with the size of its neighbours.
+            let scale = burn.iter().fold(1e-3_f64, |m, v| m.max(v.abs()));
+            for (a, b) in ours.iter().zip(&burn) {
+                assert!((a - b).abs() <= 3e-4 * scale, "size {size}, tensor {i}: {a} against {b} (scale {scale})");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_head_sees_160_features_at_32_and_640_at_84() {
+    assert_eq!(SlimResNetConfig::new().features(), 160);
+    assert_eq!(SlimResNetConfig::new().with_size(84).features(), 640);
+}
