@@ -7,6 +7,7 @@ mod mlp;
 mod mlp_evaluator;
 mod modulate;
 mod resnet;
+mod resnet_evaluator;
 
 pub use conv_norm::ConvNorm;
 pub use gain_linear::GainLinear;
@@ -15,3 +16,4 @@ pub use mlp::{Mlp, MlpConfig};
 pub use mlp_evaluator::MlpEvaluator;
 pub use modulate::{GainModulation, ModulateError, modulate};
 pub use resnet::{Backbone, ResidualBlock, SlimResNet, SlimResNetConfig};
+pub use resnet_evaluator::{PackedImages, ResNetEvaluator};

@@ -3,7 +3,7 @@
 use burn::module::{Module, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use evenkeel::nn::{ConvNorm, GainLinear, SlimResNet, SlimResNetConfig, cross_entropy};
+use evenkeel::nn::{ConvNorm, GainLinear, PackedImages, ResNetEvaluator, SlimResNet, SlimResNetConfig, cross_entropy};
 use evenkeel::optim::SgdConfig;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -125,8 +125,11 @@ fn one_training_step_and_the_logits_agree_with_pytorch() {
     assert_digest("head", &values(head), &f.head_gradient);
 
     model = SgdConfig::new(f.lr).with_momentum(0.9).init().unwrap().step(model, gradients);
-    let logits = model.valid().forward(Tensor::from_data(pixels, &Device::flex()));
+    let logits = model.valid().forward(Tensor::from_data(pixels.clone(), &Device::flex()));
     assert_close("logits after the step, in evaluation", &values(logits), &f.logits_after_step_in_eval);
+    let images = PackedImages::pack(pixels.as_slice().unwrap(), 3, 32, 32);
+    let logits: Vec<f64> = ResNetEvaluator::logits(&model, &images).iter().map(|v| f64::from(*v)).collect();
+    assert_close("logits of the evaluator", &logits, &f.logits_after_step_in_eval);
 }
 
 /// The same model on Burn's own operations, for 32×32 and for sizes that leave odd maps and dropped windows.

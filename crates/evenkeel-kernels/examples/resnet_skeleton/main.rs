@@ -15,6 +15,11 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
+/// The least disturbed of several times.
+pub(crate) fn best(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
 fn main() {
     let number = |index: usize, default: usize| {
         std::env::args().nth(index).map_or(default, |text| text.parse().expect("a number"))
@@ -43,10 +48,11 @@ fn main() {
                     profiles.push(profile);
                 }
                 // One thread: its own CPU time, which other jobs do not disturb. More: the wall clock.
-                let ms = if threads == 1 { median(cpu) } else { median(wall.clone()) };
+                let times = if threads == 1 { cpu } else { wall.clone() };
+                let (ms, best) = (median(times.clone()), best(&times));
                 let rate = gflop / ms * 1e3;
                 println!(
-                    "{name}, {threads} thread(s): {ms:.0} ms (wall {:.0}), {rate:.0} GFLOP/s-equivalent, {:.2} of peak",
+                    "{name}, {threads} thread(s): {ms:.0} ms (best {best:.0}, wall {:.0}), {rate:.0} GFLOP/s-equivalent, {:.2} of peak",
                     median(wall),
                     rate / (peak * threads as f64)
                 );

@@ -19,10 +19,10 @@ impl Profile {
         result
     }
 
-    /// Prints the median of every part.
+    /// Prints the best time of every part.
     pub(crate) fn print(profiles: &[Profile], peak: f64) {
         for (part, &(_, flops)) in &profiles[0].0 {
-            let ms = super::median(profiles.iter().map(|p| p.0[part].0).collect());
+            let ms = super::best(&profiles.iter().map(|p| p.0[part].0).collect::<Vec<_>>());
             let rate = flops / ms / 1e6;
             println!("    {part:<34} {ms:7.1} ms {rate:6.0} GFLOP/s {:5.2} of peak", rate / peak);
         }

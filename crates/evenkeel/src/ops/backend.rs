@@ -110,16 +110,16 @@ fn backward(saved: &Saved, dy: FlexTensor, wants_x: bool) -> (Option<FlexTensor>
     let mut dy = contiguous(dy);
     let z = slice(&saved.z);
     let sums = batch_norm::backward_sums(path, &output, &saved.normaliser, z, dy.storage_mut(), gate);
-    let mut dz = vec![0.0; z.len()];
     let gradient = NormGradient { normaliser: &saved.normaliser, sums: &sums, z, dy: slice(&dy), gate };
-    batch_norm::backward_input(path, &output, &gradient, &mut dz);
     let mut dw = vec![0.0; conv.weight_len()];
-    conv::backward_weights(path, conv, slice(&saved.x), &dz, &mut dw);
-    let dx = wants_x.then(|| {
-        let mut packed = PackedWeights::new();
+    let mut packed = PackedWeights::new();
+    let mut dx = wants_x.then(|| {
         packed.pack_backward(path, conv, slice(&saved.weight));
-        let mut dx = vec![0.0; conv.input().blocked_len(path)];
-        conv::backward_data(path, conv, &dz, &packed, &mut dx, Epilogue::default());
+        vec![0.0; conv.input().blocked_len(path)]
+    });
+    let target = dx.as_mut().map(|dx| (&packed, dx.as_mut_slice(), Epilogue::default()));
+    conv::backward(path, conv, slice(&saved.x), &gradient, &mut dw, target);
+    let dx = dx.map(|dx| {
         let len = dx.len();
         tensor(dx, [len])
     });
