@@ -1,71 +1,121 @@
-"""The MLP workload of `evenkeel run split-mnist` in PyTorch eager, as its users would write it.
+"""The workloads of `evenkeel bench` in PyTorch, as its users would write them.
 
-    python3 bench/pytorch_peer.py [--threads N] [--iterations N] [--optimizer NAME]
+    python3 bench/pytorch_peer.py mlp|resnet [--threads N] [--iterations N] [--variant eager|channels_last|compile] [--json]
 
-One iteration: a training step on 128 images and an evaluation of accuracy and loss on 2,115 images, 784-400-400-10.
-Prints the median milliseconds of an iteration and of its two parts. Inputs are random with MNIST's sparsity: dense
-products do not care.
+One iteration: a training step under NGM-SGD, and an evaluation of accuracy and loss.
+mlp: 128 images, 784-400-400-10, evaluation of 2,115 images. resnet: slim ResNet-18, 256 images of 32x32, evaluation of 1,000.
+Inputs are random: dense products do not care. Medians in milliseconds.
+
+PyTorch's allocator gives large blocks back to the system after each step; set MALLOC_TOP_PAD_ and MALLOC_TRIM_THRESHOLD_
+(bench/compare does) for a fair comparison with an allocator that keeps them.
 """
 
 import argparse
+import json
 import time
 
 import torch
+import torch.nn as nn
 import torch.nn.functional as F
 
 parser = argparse.ArgumentParser()
+parser.add_argument("workload", choices=["mlp", "resnet"])
 parser.add_argument("--threads", type=int, default=2)
-parser.add_argument("--iterations", type=int, default=200)
-parser.add_argument("--optimizer", choices=["sgd", "msgd", "adam", "ngm-sgd"], default="ngm-sgd")
+parser.add_argument("--iterations", type=int)
+parser.add_argument("--variant", choices=["eager", "channels_last", "compile"], default="eager")
+parser.add_argument("--json", action="store_true")
 args = parser.parse_args()
 torch.set_num_threads(args.threads)
 torch.manual_seed(0)
 
-sizes = [784, 400, 400, 10]
-weights = [torch.nn.Parameter(torch.randn(a, b) * s) for a, b, s in zip(sizes, sizes[1:], [0.01, 0.01, 0.05])]
-optimizer = {
-    "sgd": lambda: torch.optim.SGD(weights, lr=0.1),
-    "ngm-sgd": lambda: torch.optim.SGD(weights, lr=0.01),
-    "msgd": lambda: torch.optim.SGD(weights, lr=0.01, momentum=0.9),
-    "adam": lambda: torch.optim.Adam(weights, lr=0.001),
-}[args.optimizer]()
-images = (torch.rand(12665, 784) * (torch.rand(12665, 784) < 0.19) - 0.1307) / 0.3081
-labels = torch.randint(0, 2, (12665,))
-test_x, test_y = images[:2115], labels[:2115]
-gain, scaled = 1.0, args.optimizer == "ngm-sgd"
+
+class Mlp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        sizes = [784, 400, 400, 10]
+        scales = [0.01, 0.01, 0.05]
+        self.weights = nn.ParameterList([torch.randn(a, b) * s for a, b, s in zip(sizes, sizes[1:], scales)])
+
+    def forward(self, x, gain):
+        for w in self.weights[:-1]:
+            x = torch.relu(x @ w * gain)
+        return x @ self.weights[-1] * gain
 
 
-def forward(x):
-    for w in weights[:-1]:
-        x = torch.relu(x @ w * gain if scaled else x @ w)
-    return x @ weights[-1] * gain if scaled else x @ weights[-1]
+class ConvNorm(nn.Sequential):
+    def __init__(self, i, o, k, stride):
+        super().__init__(nn.Conv2d(i, o, k, stride, k // 2, bias=False), nn.BatchNorm2d(o))
 
 
-train_ms, eval_ms = [], []
-for _ in range(args.iterations):
+class Block(nn.Module):
+    def __init__(self, i, o, stride):
+        super().__init__()
+        self.first, self.second = ConvNorm(i, o, 3, stride), ConvNorm(o, o, 3, 1)
+        self.shortcut = ConvNorm(i, o, 1, stride) if i != o or stride != 1 else nn.Identity()
+
+    def forward(self, x):
+        return F.relu(self.second(F.relu(self.first(x))) + self.shortcut(x))
+
+
+class SlimResNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = ConvNorm(3, 20, 3, 1)
+        widths = [(20, 20, 1), (20, 20, 1), (20, 40, 2), (40, 40, 1), (40, 80, 2), (80, 80, 1), (80, 160, 2), (160, 160, 1)]
+        self.blocks = nn.Sequential(*[Block(*w) for w in widths])
+        self.head = nn.Linear(160, 10, bias=False)
+
+    def forward(self, x, gain):
+        x = self.blocks(F.relu(self.stem(x)))
+        return self.head(F.avg_pool2d(x, 4).flatten(1)) * gain
+
+
+if args.workload == "mlp":
+    model, batch, evaluated, iterations, warm_up = Mlp(), 128, 2115, 200, 20
+    images = (torch.rand(12665, 784) * (torch.rand(12665, 784) < 0.19) - 0.1307) / 0.3081
+    groups = [{"params": model.parameters(), "momentum": 0.0}]
+else:
+    model, batch, evaluated, iterations, warm_up = SlimResNet(), 256, 1000, 7, 2
+    images = torch.randn(2000, 3, 32, 32)
+    backbone = [p for name, p in model.named_parameters() if not name.startswith("head")]
+    groups = [{"params": backbone, "momentum": 0.9}, {"params": model.head.parameters(), "momentum": 0.0}]
+labels = torch.randint(0, 2, (len(images),))
+optimizer = torch.optim.SGD(groups, lr=0.01)
+if args.variant != "eager":
+    model = model.to(memory_format=torch.channels_last)
+    images = images.to(memory_format=torch.channels_last) if images.dim() == 4 else images
+forward = torch.compile(model) if args.variant == "compile" else model
+test_x, test_y = images[:evaluated], labels[:evaluated]
+
+gain, train_ms, eval_ms = torch.tensor(1.0), [], []
+for iteration in range(warm_up + (args.iterations or iterations)):
+    model.train()
     start = time.perf_counter()
-    chosen = torch.randint(0, len(images), (128,))
+    chosen = torch.randint(0, len(images), (batch,))
     x, y = images[chosen], labels[chosen]
-    logits = forward(x)
+    logits = forward(x, gain)
     loss = F.cross_entropy(logits, y)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
     loss.item()
-    pi = F.log_softmax(logits.detach(), 1)
-    entropy = -(pi.exp() * pi).sum(1).mean().item()
-    if scaled:
-        gain = 0.9 * gain + 0.1 + 0.4 * entropy
+    log_pi = F.log_softmax(logits.detach(), 1)
+    entropy = -(log_pi.exp() * log_pi).sum(1).mean()
+    gain = 0.9 * gain + 0.1 + 0.4 * entropy
     middle = time.perf_counter()
+    model.eval()
     with torch.no_grad():
-        logits = forward(test_x)
+        logits = forward(test_x, gain)
         accuracy = (logits.argmax(1) == test_y).float().mean().item()
         F.cross_entropy(logits, test_y).item()
-    end = time.perf_counter()
-    train_ms.append(1e3 * (middle - start))
-    eval_ms.append(1e3 * (end - middle))
+    if iteration >= warm_up:
+        train_ms.append(1e3 * (middle - start))
+        eval_ms.append(1e3 * (time.perf_counter() - middle))
 
 median = lambda values: sorted(values)[len(values) // 2]
 total = [a + b for a, b in zip(train_ms, eval_ms)]
-print(f"torch {torch.__version__}, {args.threads} threads, {args.optimizer}: {median(total):.2f} ms an iteration "
-      f"(train {median(train_ms):.2f}, eval {median(eval_ms):.2f})")
+result = {"train_ms": median(train_ms), "eval_ms": median(eval_ms), "iteration_ms": median(total)}
+if args.json:
+    print(json.dumps(result))
+else:
+    print(f"torch {torch.__version__}, {args.workload}, {args.variant}, {args.threads} threads: " + ", ".join(f"{k} {v:.2f}" for k, v in result.items()))

@@ -43,6 +43,7 @@ pub mod conv;
 pub mod layout;
 pub mod mlp;
 pub mod path;
+pub mod peak;
 pub mod pool;
 mod scratch;
 mod simd;

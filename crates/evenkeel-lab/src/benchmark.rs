@@ -1,6 +1,6 @@
 //! The benchmarks that have a name, and the optimizers with the parameters that the paper gives them there.
 
-use crate::spec::{OptimizerSpec, Rule, Scenario, Settings};
+use crate::spec::{Model, OptimizerSpec, Rule, Scenario, Settings};
 
 /// A named benchmark.
 #[derive(Debug, Clone, Copy)]
@@ -10,7 +10,9 @@ pub struct Benchmark {
     /// One line for `evenkeel list`.
     pub summary: &'static str,
     data: &'static str,
-    scenario: Scenario,
+    tasks: Tasks,
+    model: Model,
+    crop_padding: Option<usize>,
     iterations: u64,
     /// Gain scale η for NGM-SGD.
     eta: f64,
@@ -18,43 +20,82 @@ pub struct Benchmark {
     msgd_lr: f64,
 }
 
+#[derive(Debug, Clone, Copy)]
+enum Tasks {
+    /// Classes a task.
+    Split(usize),
+    /// 0, 80 and 160 degrees.
+    Rotated,
+    /// Number of tasks.
+    Domain(usize),
+}
+
+const SPLIT_MNIST: Benchmark = Benchmark {
+    name: "split-mnist",
+    summary: "MNIST, 5 tasks of 2 classes (class-incremental)",
+    data: "mnist",
+    tasks: Tasks::Split(2),
+    model: Model::Mlp,
+    crop_padding: None,
+    iterations: 200,
+    eta: 0.4,
+    msgd_lr: 0.01,
+};
+
+const SPLIT_CIFAR10: Benchmark = Benchmark {
+    name: "split-cifar10",
+    summary: "CIFAR-10, 5 tasks of 2 classes (class-incremental)",
+    data: "cifar10",
+    model: Model::SlimResnet18,
+    crop_padding: Some(4),
+    iterations: 400,
+    eta: 0.2,
+    ..SPLIT_MNIST
+};
+
 /// All named benchmarks.
-pub const BENCHMARKS: [Benchmark; 4] = [
-    Benchmark {
-        name: "split-mnist",
-        summary: "MNIST, 5 tasks of 2 classes (class-incremental)",
-        data: "mnist",
-        scenario: Scenario::Split,
-        iterations: 200,
-        eta: 0.4,
-        msgd_lr: 0.01,
-    },
+pub const BENCHMARKS: [Benchmark; 7] = [
+    SPLIT_MNIST,
     Benchmark {
         name: "rotated-mnist",
         summary: "MNIST at 0, 80 and 160 degrees (domain-incremental)",
-        data: "mnist",
-        scenario: Scenario::Rotated,
+        tasks: Tasks::Rotated,
         iterations: 400,
         eta: 0.5,
         msgd_lr: 0.1,
+        ..SPLIT_MNIST
+    },
+    SPLIT_CIFAR10,
+    Benchmark {
+        name: "domain-cifar100",
+        summary: "CIFAR-100, 3 tasks of one class of each of the 20 superclasses (domain-incremental)",
+        data: "cifar100",
+        tasks: Tasks::Domain(3),
+        iterations: 800,
+        eta: 0.1,
+        ..SPLIT_CIFAR10
+    },
+    Benchmark {
+        name: "split-mini-imagenet",
+        summary: "mini-ImageNet, 5 tasks of 10 classes (class-incremental); bring your own images",
+        data: "mini-imagenet",
+        tasks: Tasks::Split(10),
+        crop_padding: Some(8),
+        iterations: 200,
+        eta: 0.1,
+        ..SPLIT_CIFAR10
     },
     Benchmark {
         name: "split-fashion",
         summary: "Fashion-MNIST, 5 tasks of 2 classes; not in the paper, parameters of split-mnist",
         data: "fashion-mnist",
-        scenario: Scenario::Split,
-        iterations: 200,
-        eta: 0.4,
-        msgd_lr: 0.01,
+        ..SPLIT_MNIST
     },
     Benchmark {
         name: "split-digits",
         summary: "synthetic digits, 5 tasks of 2 classes; needs no download, parameters of split-mnist",
         data: "digits",
-        scenario: Scenario::Split,
-        iterations: 200,
-        eta: 0.4,
-        msgd_lr: 0.01,
+        ..SPLIT_MNIST
     },
 ];
 
@@ -79,24 +120,37 @@ impl Benchmark {
 
     /// The paper's protocol.
     pub fn settings(&self) -> Settings {
-        let split = self.scenario == Scenario::Split;
-        let rotated = self.scenario == Scenario::Rotated;
-        Settings {
+        let convolutional = self.model == Model::SlimResnet18;
+        let mut settings = Settings {
             data: self.data.to_string(),
-            scenario: self.scenario,
-            classes_per_task: split.then_some(2),
+            scenario: Scenario::Split,
+            classes_per_task: None,
             class_order: None,
-            degrees: rotated.then(|| vec![0.0, 80.0, 160.0]),
+            degrees: None,
             domains: None,
             iterations: self.iterations,
-            batch: 128,
-            hidden: vec![400, 400],
+            batch: if convolutional { 256 } else { 128 },
+            model: self.model,
+            crop_padding: self.crop_padding,
+            hidden: if convolutional { vec![] } else { vec![400, 400] },
             replay: None,
             eval_every: 1,
             eval_samples: None,
             eval_all_tasks: false,
             device: "flex".to_string(),
+        };
+        match self.tasks {
+            Tasks::Split(classes) => settings.classes_per_task = Some(classes),
+            Tasks::Rotated => {
+                settings.scenario = Scenario::Rotated;
+                settings.degrees = Some(vec![0.0, 80.0, 160.0]);
+            }
+            Tasks::Domain(tasks) => {
+                settings.scenario = Scenario::Domain;
+                settings.domains = Some(tasks);
+            }
         }
+        settings
     }
 
     /// The optimizer of that name with the paper's parameters for this benchmark.

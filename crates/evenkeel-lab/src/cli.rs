@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand.
 
+mod bench;
 mod completions;
 mod data;
 mod error;
@@ -38,6 +39,7 @@ enum Command {
     Metrics(metrics::Args),
     Data(data::Args),
     List(list::Args),
+    Bench(bench::Args),
     Completions(completions::Args),
     Worker(worker::Args),
 }
@@ -50,6 +52,7 @@ pub fn main() -> ExitCode {
         Command::Metrics(args) => metrics::run(&args),
         Command::Data(args) => data::run(&args),
         Command::List(_) => Ok(list::run()),
+        Command::Bench(args) => bench::run(&args),
         Command::Completions(args) => Ok(completions::run(&args)),
         Command::Worker(args) => worker::run(&args),
     };

@@ -1,13 +1,21 @@
 //! Accuracy and loss on a test set.
 
-use evenkeel::nn::{Mlp, MlpEvaluator};
+use evenkeel::nn::{MlpEvaluator, PackedImages, ResNetEvaluator};
 use evenkeel_data::{Labelled, Normalization, evaluation_subset};
 use evenkeel_kernels::mlp::SparseRows;
 
-/// A test set, packed once for the kernels that evaluate the MLP.
+use crate::network::Network;
+use crate::spec::Model;
+
+/// A test set, packed once for the kernels that evaluate the model.
 pub struct TestSet {
-    images: SparseRows,
+    images: Images,
     labels: Vec<u16>,
+}
+
+enum Images {
+    Sparse(SparseRows),
+    Dense(PackedImages),
 }
 
 /// What a test set says about a model.
@@ -30,25 +38,41 @@ impl Evaluation {
 
 impl TestSet {
     /// All images, or a random subset of `samples` chosen by `seed`.
-    pub fn new(test: &Labelled, samples: Option<usize>, seed: u64, normalization: &Normalization) -> Self {
+    pub fn new(
+        model: Model,
+        test: &Labelled,
+        samples: Option<usize>,
+        seed: u64,
+        normalization: &Normalization,
+    ) -> Self {
         let chosen: Vec<usize> = match samples {
             Some(n) if n < test.len() => evaluation_subset(test, n, seed),
             _ => (0..test.len()).collect(),
         };
-        let mut values = Vec::with_capacity(chosen.len() * test.shape().len());
+        let shape = test.shape();
+        let mut values = Vec::with_capacity(chosen.len() * shape.len());
         normalization.gather(test, chosen.iter().copied(), &mut values);
-        // What a black pixel becomes: most of an image of MNIST.
-        let mut black = Vec::new();
-        normalization.append(&vec![0; test.shape().len()], &mut black);
-        Self {
-            images: SparseRows::pack(&values, test.shape().len(), black[0]),
-            labels: chosen.iter().map(|&i| test.label(i)).collect(),
-        }
+        let images = match model {
+            Model::Mlp => {
+                // What a black pixel becomes: most of an image of MNIST.
+                let mut black = Vec::new();
+                normalization.append(&vec![0; shape.len()], &mut black);
+                Images::Sparse(SparseRows::pack(&values, shape.len(), black[0]))
+            }
+            Model::SlimResnet18 => {
+                Images::Dense(PackedImages::pack(&values, shape.channels, shape.height, shape.width))
+            }
+        };
+        Self { images, labels: chosen.iter().map(|&i| test.label(i)).collect() }
     }
 
-    /// Evaluates the model.
-    pub fn evaluate(&self, model: &Mlp, evaluator: &mut MlpEvaluator) -> Evaluation {
-        let logits = evaluator.logits(model, &self.images);
+    /// Evaluates the model, in evaluation mode.
+    pub fn evaluate(&self, network: &Network, evaluator: &mut MlpEvaluator) -> Evaluation {
+        let logits = match (network, &self.images) {
+            (Network::Mlp(model), Images::Sparse(images)) => evaluator.logits(model, images),
+            (Network::SlimResNet(model), Images::Dense(images)) => ResNetEvaluator::logits(model, images),
+            _ => unreachable!("a test set is packed for the model of its run"),
+        };
         let classes = logits.len() / self.labels.len();
         let (mut hits, mut loss) = (0, 0.0);
         for (row, &label) in logits.chunks_exact(classes).zip(&self.labels) {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::benchmark::{BENCHMARKS, Benchmark, DEFAULT_OPTIMIZERS, OPTIMIZERS};
-use crate::spec::{OptimizerSpec, RunSpec, Settings};
+use crate::spec::{Model, OptimizerSpec, RunSpec, Settings};
 
 /// Seeds when none are named: the paper's five runs.
 pub const DEFAULT_SEEDS: u64 = 5;
@@ -232,7 +232,7 @@ impl Experiment {
         if s.replay.is_some_and(|capacity| capacity == 0 || s.batch < 2) {
             return bad("replay", "needs a capacity of at least 1 and a batch of at least 2".into());
         }
-        if s.hidden.is_empty() || s.hidden.contains(&0) {
+        if s.model == Model::Mlp && (s.hidden.is_empty() || s.hidden.contains(&0)) {
             return bad("hidden", "needs at least one layer of at least one unit".into());
         }
         if s.device != "flex" {
@@ -324,7 +324,7 @@ fn object<T: Serialize>(value: &T) -> Map<String, Value> {
 
 /// Keys of the settings, those that are absent included.
 fn keys_of(settings: &Settings) -> Vec<String> {
-    let optional = ["classes_per_task", "class_order", "degrees", "domains", "replay", "eval_samples"];
+    let optional = ["model", "crop_padding", "classes_per_task", "class_order", "degrees", "domains", "replay", "eval_samples"];
     let mut keys: Vec<String> = object(settings).keys().cloned().collect();
     keys.extend(optional.iter().map(ToString::to_string).filter(|key| !object(settings).contains_key(key)));
     keys

@@ -5,17 +5,20 @@ use burn::optim::GradientsParams;
 use burn::store::ModuleRecord;
 use burn::tensor::{Bytes, Device};
 use evenkeel::gain::Gain;
-use evenkeel::nn::{Mlp, MlpConfig};
 use evenkeel::optim::{Baseline, NgmSgd, OptimError};
 use evenkeel_data::Stream;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
+use crate::network::{BACKBONE, Network};
 use crate::spec::RunSpec;
 
 /// Separates the stream of random numbers for the initial weights from those for the batches.
 const INIT_STREAM: u64 = u64::MAX;
+
+/// Momentum of the unmodulated backbone under NGM-SGD.
+const BACKBONE_MOMENTUM: f64 = 0.9;
 
 /// A saved state that does not fit.
 #[derive(Debug, Error)]
@@ -30,7 +33,7 @@ pub enum StateError {
 
 /// A model with its optimizer.
 pub struct Learner {
-    model: Mlp,
+    model: Network,
     optimizer: Optimizer,
 }
 
@@ -44,14 +47,10 @@ impl Learner {
     pub fn new(spec: &RunSpec, stream: &Stream, device: &Device) -> Result<Self, OptimError> {
         let mut rng = ChaCha8Rng::seed_from_u64(spec.seed);
         rng.set_stream(INIT_STREAM);
-        let model = MlpConfig::new()
-            .with_inputs(stream.shape().len())
-            .with_hidden(spec.settings.hidden.clone())
-            .with_outputs(stream.outputs())
-            .init(&mut rng, device);
+        let model = Network::new(&spec.settings, stream, &mut rng, device);
         Ok(match spec.optimizer.rule.ngm_sgd() {
             Some(config) => {
-                let optimizer = config.init()?;
+                let optimizer = config.with_momentum_group(BACKBONE, BACKBONE_MOMENTUM).init()?;
                 Self { model: model.with_gain(optimizer.gain()), optimizer: Optimizer::NgmSgd(optimizer) }
             }
             None => Self { model, optimizer: Optimizer::Baseline(spec.optimizer.rule.baseline()?) },
@@ -59,7 +58,7 @@ impl Learner {
     }
 
     /// The model.
-    pub fn model(&self) -> &Mlp {
+    pub fn model(&self) -> &Network {
         &self.model
     }
 

@@ -5,6 +5,7 @@
 //! calls [`train::run`], the loop, which appends rows to the store and saves [`checkpoint`]s. Afterwards [`report`] turns
 //! the rows into tables beside the [`paper`]'s.
 
+pub mod bench;
 pub mod benchmark;
 pub mod checkpoint;
 pub mod cli;
@@ -13,6 +14,7 @@ pub mod experiment;
 mod hash;
 pub mod learner;
 pub mod machine;
+pub mod network;
 pub mod paper;
 pub mod progress;
 pub mod report;

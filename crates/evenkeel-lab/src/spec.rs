@@ -28,7 +28,7 @@ pub struct RunSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// `mnist`, `fashion-mnist`, `digits`, `cifar10`, `cifar100`; `idx:DIR` or `folder:DIR` for files of your own.
+    /// `mnist`, `fashion-mnist`, `digits`, `cifar10`, `cifar100`, `mini-imagenet`; `idx:DIR` or `folder:DIR` for files of your own.
     pub data: String,
     /// `split`, `rotated` or `domain`.
     pub scenario: Scenario,
@@ -48,6 +48,12 @@ pub struct Settings {
     pub iterations: u64,
     /// Examples a batch.
     pub batch: usize,
+    /// The network: `mlp` or `slim-resnet18`.
+    #[serde(default, skip_serializing_if = "Model::is_mlp")]
+    pub model: Model,
+    /// Zero padding for a random crop of training images, with a horizontal flip; no augmentation if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crop_padding: Option<usize>,
     /// Hidden units of the MLP.
     pub hidden: Vec<usize>,
     /// Capacity of the replay buffer; joint training if absent.
@@ -62,6 +68,24 @@ pub struct Settings {
     pub eval_all_tasks: bool,
     /// Compute device: `flex`.
     pub device: String,
+}
+
+/// The network that is trained.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// Perceptron with ReLU and without biases, every layer modulated.
+    #[default]
+    Mlp,
+    /// Slim ResNet-18, its head modulated.
+    SlimResnet18,
+}
+
+impl Model {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde asks for
+    fn is_mlp(&self) -> bool {
+        *self == Self::Mlp
+    }
 }
 
 /// How a data set becomes a sequence of tasks.

@@ -22,6 +22,12 @@ pub enum PrepareError {
     /// A folder of images.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// mini-ImageNet cannot be downloaded.
+    #[error("{folder}: no such folder; mini-ImageNet cannot be downloaded: put one folder of images a class there")]
+    NoMiniImagenet {
+        /// Where it is looked for.
+        folder: String,
+    },
     /// A file of the user's cannot be read.
     #[error("{path}: {error}; an idx: folder holds {}", IDX_FILES.join(", "))]
     Read {
@@ -78,6 +84,10 @@ pub fn prepare(settings: &Settings, progress: &mut dyn Progress) -> Result<Prepa
     let (data, normalization, data_sha256) = if let Some(data) = of_the_user {
         let (normalization, sha256) = (Normalization::measure(data.train())?, fingerprint(&data));
         (data, normalization, Some(sha256))
+    } else if settings.data == MINI_IMAGENET {
+        let data = load_mini_imagenet()?;
+        let sha256 = fingerprint(&data);
+        (data, Normalization::imagenet(), Some(sha256))
     } else {
         let set: Catalogue = settings.data.parse()?;
         (source::load(set, progress)?, set.normalization(), None)
@@ -103,6 +113,17 @@ fn cut(settings: &Settings, data: &DataSet) -> Result<Stream, PrepareError> {
         }
         Scenario::Domain => Stream::domain(data, settings.domains.ok_or(missing("domain", "domains"))?)?,
     })
+}
+
+const MINI_IMAGENET: &str = "mini-imagenet";
+
+/// The user's images in the cache folder: 84×84, the first fifty classes.
+fn load_mini_imagenet() -> Result<DataSet, PrepareError> {
+    let root = source::cache_dir()?.join(MINI_IMAGENET);
+    if !root.is_dir() {
+        return Err(PrepareError::NoMiniImagenet { folder: root.display().to_string() });
+    }
+    Ok(folder::load(&root, FolderOptions { size: Some((84, 84)), classes: Some(50), ..FolderOptions::default() })?)
 }
 
 const IDX_FILES: [&str; 4] = [

@@ -7,7 +7,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use evenkeel::entropy::mean_entropy;
 use evenkeel::nn::{MlpEvaluator, cross_entropy};
 use evenkeel::optim::OptimError;
-use evenkeel_data::{Normalization, Sampler, Stream};
+use evenkeel_data::{CropFlip, Normalization, Sampler, Stream};
 use evenkeel_metrics::Point;
 use thiserror::Error;
 
@@ -74,7 +74,7 @@ pub fn run(
         done = checkpoint.header.iteration;
         learner = learner.load(checkpoint.weights, checkpoint.optimizer)?;
     }
-    let mut batches = Batches::new(stream, sampler, normalization, settings.batch);
+    let mut batches = Batches::new(stream, sampler, normalization, settings);
     let clock = Clock::new(store.seconds_before());
     let mut last_checkpoint = Instant::now();
 
@@ -88,7 +88,7 @@ pub fn run(
 
         // Forward with W = g·w, backward, step, gain.
         let (x, y) = batches.draw(task, iteration, &device);
-        let logits = learner.model().forward(x);
+        let logits = learner.model().forward(x, stream.shape());
         let entropy = mean_entropy(&logits);
         let loss = cross_entropy(logits, y);
         let train_loss = f64::from(loss.clone().into_scalar::<f32>());
@@ -137,14 +137,25 @@ struct Batches<'a> {
     sampler: Sampler,
     normalization: &'a Normalization,
     size: usize,
+    augmentation: Option<CropFlip>,
     task: Option<(usize, evenkeel_data::TaskSampler)>,
     images: Vec<f32>,
     labels: Vec<u16>,
 }
 
 impl<'a> Batches<'a> {
-    fn new(stream: &'a Stream, sampler: Sampler, normalization: &'a Normalization, size: usize) -> Self {
-        Self { stream, sampler, normalization, size, task: None, images: Vec::new(), labels: Vec::new() }
+    fn new(stream: &'a Stream, sampler: Sampler, normalization: &'a Normalization, settings: &Settings) -> Self {
+        let augmentation = settings.crop_padding.map(|padding| CropFlip { padding, flip: true });
+        Self {
+            stream,
+            sampler,
+            normalization,
+            size: settings.batch,
+            augmentation,
+            task: None,
+            images: Vec::new(),
+            labels: Vec::new(),
+        }
     }
 
     fn draw(&mut self, task: usize, iteration: u64, device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
@@ -154,7 +165,14 @@ impl<'a> Batches<'a> {
         }
         let (_, sampler) = self.task.as_ref().expect("set above");
         let examples = sampler.batch(iteration, self.size);
-        self.stream.gather(&examples, self.normalization, &mut self.images, &mut self.labels);
+        let (images, labels) = (&mut self.images, &mut self.labels);
+        match self.augmentation {
+            None => self.stream.gather(&examples, self.normalization, images, labels),
+            Some(augmentation) => {
+                let mut rng = self.sampler.augmentation(iteration);
+                self.stream.gather_augmented(&examples, (augmentation, &mut rng), self.normalization, images, labels);
+            }
+        }
         let pixels = self.stream.shape().len();
         let x = TensorData::new(self.images.clone(), [self.size, pixels]);
         let labels: Vec<i64> = self.labels.iter().map(|&label| i64::from(label)).collect();
@@ -182,7 +200,7 @@ impl<'a> TestSets<'a> {
     fn evaluate(&mut self, k: usize, learner: &Learner) -> Evaluation {
         let set = self.sets[k - 1].get_or_insert_with(|| {
             let test = &self.stream.task(k - 1).test;
-            TestSet::new(test, self.settings.eval_samples, self.seed, self.normalization)
+            TestSet::new(self.settings.model, test, self.settings.eval_samples, self.seed, self.normalization)
         });
         set.evaluate(learner.model(), &mut self.evaluator)
     }

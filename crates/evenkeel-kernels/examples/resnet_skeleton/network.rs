@@ -242,21 +242,28 @@ impl Network {
         self.stem.backwards(path, &self.images, &mut dy, Gate::Input, None, profile);
     }
 
-    /// The network with folded BatchNorm for `count` images, run depth first a few images at a time.
+    /// The network with folded BatchNorm for `count` images.
     pub(crate) fn evaluator(&self, count: usize) -> Evaluator {
         let path = self.path;
-        let batch = path.lanes() * 4;
-        let mut layers = vec![self.stem.folded(path, batch)];
-        for block in &self.blocks {
-            layers.push(block.first.folded(path, batch));
-            layers.push(block.second.folded(path, batch));
-            layers.extend(block.shortcut.as_ref().map(|s| s.folded(path, batch)));
-        }
-        let longest = layers.iter().map(|l| l.conv.output().blocked_len(path)).max().unwrap_or(0);
-        let image = layers[0].conv.input().image_len();
-        let images = Buffer::from(&random(9, count.next_multiple_of(batch) * image, 1.0)[..]);
-        let buffers = [(); 4].map(|()| Buffer::zeroed(longest));
-        Evaluator { path, layers, images, count, batch, buffers }
+        let fold = |layers: &mut Vec<Folded>, blocks: &[Block], batch: usize| {
+            for block in blocks {
+                layers.push(block.first.folded(path, batch));
+                layers.extend(block.shortcut.as_ref().map(|s| s.folded(path, batch)));
+                layers.push(block.second.folded(path, batch));
+            }
+        };
+        let mut wide = vec![self.stem.folded(path, path.lanes())];
+        fold(&mut wide, &self.blocks[..4], path.lanes());
+        let mut deep = Vec::new();
+        fold(&mut deep, &self.blocks[4..], GATHERED * path.lanes());
+        let longest = |layers: &[Folded]| {
+            layers.iter().map(|l| l.conv.output().blocked_len(path)).max().expect("a layer")
+        };
+        let len = longest(&wide).max(longest(&deep)).max(deep[0].conv.input().blocked_len(path));
+        let image = wide[0].conv.input().image_len();
+        let images = Buffer::from(&random(9, count.next_multiple_of(path.lanes()) * image, 1.0)[..]);
+        let buffers = [(); 4].map(|()| Buffer::zeroed(len));
+        Evaluator { path, wide, deep, images, gathered: Buffer::zeroed(len), buffers }
     }
 }
 
@@ -286,41 +293,56 @@ impl Folded {
     }
 }
 
+/// Blocks of images that go through the last two stages together: their maps are small, so several are
+/// needed to fill the Winograd kernels' tiles.
+const GATHERED: usize = 8;
+
+/// The network in evaluation mode: one block of images at a time through the stem and the first two stages,
+/// whose maps then stay in the cache, several through the last two.
 pub(crate) struct Evaluator {
     path: Path,
-    layers: Vec<Folded>,
+    wide: Vec<Folded>,
+    deep: Vec<Folded>,
     images: Buffer,
-    count: usize,
-    batch: usize,
+    gathered: Buffer,
+    /// Input, middle and side branch of a residual block, and its output.
     buffers: [Buffer; 4],
+}
+
+/// Runs the residual blocks of some layers; the input and then the output are in the first buffer.
+fn residual_blocks(path: Path, layers: &[Folded], buffers: &mut [Buffer; 4], profile: &mut Profile) {
+    let [x, middle, side, y] = buffers;
+    let mut layers = layers.iter();
+    while let Some(first) = layers.next() {
+        first.run(path, x, None, true, middle, profile);
+        let strided = first.conv.input().height != first.conv.output().height;
+        if strided {
+            layers.next().expect("a shortcut").run(path, x, None, false, side, profile);
+        }
+        let residual = if strided { &*side } else { &*x };
+        layers.next().expect("a second convolution").run(path, middle, Some(residual), true, y, profile);
+        std::mem::swap(x, y);
+    }
 }
 
 impl Evaluator {
     pub(crate) fn run(&mut self, profile: &mut Profile) {
         let path = self.path;
-        let image = self.layers[0].conv.input().image_len();
-        for start in (0..self.count).step_by(self.batch) {
-            // The last run is shorter, in whole blocks.
-            let batch = (self.count - start).min(self.batch).next_multiple_of(path.lanes());
-            let mut layers = self.layers.iter_mut().map(|layer| {
-                layer.conv = layer.conv.with_batch(batch);
-                &*layer
-            });
-            let mut next = || layers.next().expect("a layer");
-            let [x, middle, side, y] = &mut self.buffers;
-            let images = &self.images[start * image..][..batch * image];
-            next().run(path, images, None, true, x, profile);
-            for stage in [false, false, true, false, true, false, true, false] {
-                next().run(path, x, None, true, middle, profile);
-                let second = next();
-                if stage {
-                    next().run(path, x, None, false, side, profile);
-                    second.run(path, middle, Some(side), true, y, profile);
-                } else {
-                    second.run(path, middle, Some(x), true, y, profile);
-                }
-                std::mem::swap(x, y);
+        let image_block = self.wide[0].conv.input().block_len(path);
+        let deep_block = self.deep[0].conv.input().block_len(path);
+        for images in self.images.chunks(GATHERED * image_block) {
+            let blocks = images.len() / image_block;
+            for (images, gathered) in images.chunks(image_block).zip(self.gathered.chunks_mut(deep_block)) {
+                self.wide[0].run(path, images, None, true, &mut self.buffers[0], profile);
+                residual_blocks(path, &self.wide[1..], &mut self.buffers, profile);
+                gathered.copy_from_slice(&self.buffers[0][..deep_block]);
             }
+            for layer in &mut self.deep {
+                layer.conv = layer.conv.with_batch(blocks * path.lanes());
+            }
+            std::mem::swap(&mut self.buffers[0], &mut self.gathered);
+            residual_blocks(path, &self.deep, &mut self.buffers, profile);
+            std::mem::swap(&mut self.buffers[0], &mut self.gathered);
         }
     }
 }

@@ -67,6 +67,47 @@ fn a_run_killed_at_random_iterations_resumes_to_the_same_bytes() {
 }
 
 #[test]
+fn the_convolutional_network_is_reproducible_too() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let model = ["--seeds", "1", "--optimizers", "ngm-sgd,adam", "--set", "model=slim-resnet18"];
+    let smaller = ["--set", "crop_padding=3", "--set", "iterations=2", "--set", "eval_samples=20"];
+    let with = |more: &[&'static str]| [&model[..], &smaller, more].concat();
+    let run = |out: &std::path::Path, arguments: &[&str]| {
+        must_succeed(evenkeel().args(["run", "split-digits", "--set", "batch=9", "--out"]).arg(out).args(arguments));
+    };
+    run(one.path(), &with(&["--threads", "1", "--jobs", "2"]));
+    run(two.path(), &with(&["--threads", "2", "--jobs", "1"]));
+    assert_eq!(curves(one.path()).len(), 2);
+    assert_eq!(curves(one.path()), curves(two.path()));
+
+    // Resume in the middle: weights, BatchNorm's running statistics and momentum come back from the checkpoint.
+    let resumed = tempfile::tempdir().unwrap();
+    let mut kills = 0;
+    for dir in run_dirs(one.path()) {
+        let run = resumed.path().join(dir.file_name().unwrap());
+        std::fs::create_dir(&run).unwrap();
+        let record = std::fs::read_to_string(dir.join("run.json")).unwrap();
+        std::fs::write(run.join("run.json"), record.replace("\"done\"", "\"unfinished\"")).unwrap();
+        loop {
+            let mut worker = evenkeel().arg("worker").arg(&run).args(["--checkpoint-seconds", "0"]).stdout(Stdio::null()).spawn().unwrap();
+            let rows = || std::fs::read_to_string(run.join("curve.csv")).unwrap_or_default().lines().count();
+            let before = rows();
+            // Killed as soon as it has got two rows further.
+            while rows() < before + 2 && worker.try_wait().unwrap().is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            worker.kill().unwrap();
+            if worker.wait().unwrap().success() {
+                break;
+            }
+            kills += 1;
+        }
+    }
+    assert!(kills >= 2, "only {kills} kills");
+    assert_eq!(curves(one.path()), curves(resumed.path()));
+}
+
+#[test]
 fn the_same_seed_pairs_optimizers_and_another_seed_differs() {
     let out = tempfile::tempdir().unwrap();
     must_succeed(&mut small_run(

@@ -15,12 +15,15 @@ const POOL: usize = 4;
 ///
 /// | field | default | purpose |
 /// |---|---|---|
+/// | `inputs` | 3 | channels of the images |
 /// | `channels` | 20 | of the first stage; the others have 2, 4 and 8 times as many |
 /// | `size` | 32 | height and width of the images (32 or 84 in the paper) |
 /// | `outputs` | 10 | classes, of all tasks from the start |
 /// | `head_std` | 0.05 | standard deviation of the head's initial weights |
 #[derive(Debug, Clone, PartialEq)]
 pub struct SlimResNetConfig {
+    /// Channels of the images.
+    pub inputs: usize,
     /// Channels of the first stage.
     pub channels: usize,
     /// Height and width of the images.
@@ -34,7 +37,14 @@ pub struct SlimResNetConfig {
 impl SlimResNetConfig {
     /// The paper's network for 32×32 images and ten classes.
     pub fn new() -> Self {
-        Self { channels: 20, size: 32, outputs: 10, head_std: 0.05 }
+        Self { inputs: 3, channels: 20, size: 32, outputs: 10, head_std: 0.05 }
+    }
+
+    /// Sets the channels of the images.
+    #[must_use]
+    pub fn with_inputs(mut self, inputs: usize) -> Self {
+        self.inputs = inputs;
+        self
     }
 
     /// Sets the channels of the first stage.
@@ -66,7 +76,7 @@ impl SlimResNetConfig {
 
     /// Draws the weights from `rng`: the same generator state gives the same network.
     pub fn init<R: Rng>(&self, rng: &mut R, device: &Device) -> SlimResNet {
-        let stem = ConvNorm::new(3, self.channels, 3, 1, rng, device);
+        let stem = ConvNorm::new(self.inputs, self.channels, 3, 1, rng, device);
         let mut blocks = Vec::with_capacity(8);
         let mut inputs = self.channels;
         for stage in 0..4 {
@@ -156,7 +166,7 @@ impl SlimResNet {
         self
     }
 
-    /// Images `[batch, 3, size, size]` to logits `[batch, outputs]`.
+    /// Images `[batch, inputs, size, size]` to logits `[batch, outputs]`.
     ///
     /// In training mode (BatchNorm by the batch) if the model is on an autodiff device, in evaluation mode after
     /// [`valid`](Module::valid). Training on the CPU runs on the project's kernels, everything else on Burn's operations.

@@ -1,0 +1,175 @@
+//! The two workloads of the paper, timed: one training step and one evaluation.
+
+use std::time::Instant;
+
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use evenkeel::entropy::mean_entropy;
+use evenkeel::nn::{MlpEvaluator, cross_entropy};
+use evenkeel_data::{DataSet, Images, Labelled, Normalization, Sampler, Shape, Stream};
+use evenkeel_kernels::{Path, peak};
+use serde::Serialize;
+
+use crate::evaluate::TestSet;
+use crate::experiment::Experiment;
+use crate::learner::Learner;
+use crate::spec::{Model, RunSpec};
+use crate::stream::prepare;
+
+/// What was measured of one workload. Times are medians.
+#[derive(Debug, Clone, Serialize)]
+pub struct Measurement {
+    /// `mlp` or `resnet`.
+    pub workload: &'static str,
+    /// Threads.
+    pub threads: usize,
+    /// Images a training step.
+    pub batch: usize,
+    /// Images an evaluation.
+    pub evaluated: usize,
+    /// Milliseconds of a training step, the batch included.
+    pub train_ms: f64,
+    /// Milliseconds of an evaluation.
+    pub eval_ms: f64,
+    /// Milliseconds of both.
+    pub iteration_ms: f64,
+    /// Floating-point operations of a dense computation, per second.
+    pub gflops: f64,
+    /// The same as a fraction of the machine's measured peak with that many threads.
+    pub of_peak: f64,
+    /// Largest memory of this process so far, in MiB, where the system tells.
+    pub peak_memory_mib: Option<f64>,
+}
+
+/// One workload: NGM-SGD on the first task of its benchmark.
+pub struct Workload {
+    name: &'static str,
+    spec: RunSpec,
+    stream: Stream,
+    normalization: Normalization,
+    evaluated: usize,
+    /// Multiplications and additions of one image forward.
+    flops: f64,
+}
+
+impl Workload {
+    /// Training on 128 images of Split MNIST and evaluation of its task-1 test set. Fetches MNIST if it is not here: the time
+    /// depends on how much of an image is black.
+    pub fn mlp() -> anyhow::Result<Self> {
+        let experiment = Experiment::named("split-mnist")?;
+        let prepared = prepare(&experiment.settings, &mut crate::progress::FetchProgress::default())?;
+        let evaluated = prepared.stream.task(0).test.len();
+        let flops = 2.0 * (784 * 400 + 400 * 400 + 400 * 10) as f64;
+        let spec = experiment.expand(None).remove(0);
+        let (stream, normalization) = (prepared.stream, prepared.normalization);
+        Ok(Self { name: "mlp", spec, stream, normalization, evaluated, flops })
+    }
+
+    /// Training on 256 images of 32×32 and evaluation of 1,000, as in Split CIFAR-10. The pixels are random.
+    pub fn resnet() -> anyhow::Result<Self> {
+        let experiment = Experiment::named("split-cifar10")?;
+        let shape = Shape::new(3, 32, 32);
+        let random = |count: usize| -> anyhow::Result<Labelled> {
+            let mut state = 1_u32;
+            let pixels = (0..count * shape.len()).map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 24) as u8
+            });
+            let images = Images::new(shape, pixels.collect())?;
+            Ok(Labelled::new(images, (0..count).map(|i| (i % 10) as u16).collect(), 10)?)
+        };
+        let data = DataSet::new("random", random(2000)?, random(5000)?)?;
+        let spec = experiment.expand(None).remove(0);
+        Ok(Self {
+            name: "resnet",
+            spec,
+            stream: Stream::split(&data, 2)?,
+            normalization: Normalization::cifar10(),
+            evaluated: 1000,
+            flops: resnet_flops(),
+        })
+    }
+
+    /// Runs `iterations` iterations after a few to warm up, on a pool of `threads`.
+    pub fn measure(&self, threads: usize, iterations: usize) -> anyhow::Result<Measurement> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let (train, eval) = pool.install(|| self.time(iterations))?;
+        let total: Vec<f64> = train.iter().zip(&eval).map(|(train, eval)| train + eval).collect();
+        let batch = self.spec.settings.batch;
+        let (train_ms, eval_ms, iteration_ms) = (median(train), median(eval), median(total));
+        // Backward costs twice a forward pass.
+        let flops = self.flops * (3 * batch + self.evaluated) as f64;
+        let gflops = flops / iteration_ms / 1e6;
+        Ok(Measurement {
+            workload: self.name,
+            threads,
+            batch,
+            evaluated: self.evaluated,
+            train_ms,
+            eval_ms,
+            iteration_ms,
+            gflops,
+            of_peak: gflops / (peak::fma_gflops(Path::active()) * threads as f64),
+            peak_memory_mib: peak_memory_mib(),
+        })
+    }
+
+    fn time(&self, iterations: usize) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
+        let device = Device::flex().autodiff();
+        let settings = &self.spec.settings;
+        let test = &self.stream.task(0).test;
+        let test = TestSet::new(settings.model, test, Some(self.evaluated), 0, &self.normalization);
+        let mut evaluator = MlpEvaluator::new();
+        let mut learner = Learner::new(&self.spec, &self.stream, &device)?;
+        let sampler = Sampler::joint(0).in_task(&self.stream, 1)?;
+        let (mut images, mut labels) = (Vec::new(), Vec::new());
+        let warm_up = if settings.model == Model::Mlp { 20 } else { 2 };
+        let (mut train, mut eval) = (Vec::new(), Vec::new());
+        for iteration in 1..=(warm_up + iterations) as u64 {
+            let start = Instant::now();
+            let examples = sampler.batch(iteration, settings.batch);
+            self.stream.gather(&examples, &self.normalization, &mut images, &mut labels);
+            let x = TensorData::new(images.clone(), [settings.batch, self.stream.shape().len()]);
+            let y: Vec<i64> = labels.iter().map(|&label| i64::from(label)).collect();
+            let y = Tensor::<1, Int>::from_data(TensorData::new(y, [settings.batch]), &device);
+            let logits = learner.model().forward(Tensor::from_data(x, &device), self.stream.shape());
+            let entropy = mean_entropy(&logits);
+            let gradients = GradientsParams::from_grads(cross_entropy(logits, y).backward(), learner.model());
+            learner = learner.step(gradients, entropy);
+            let middle = Instant::now();
+            test.evaluate(learner.model(), &mut evaluator);
+            if iteration > warm_up as u64 {
+                train.push((middle - start).as_secs_f64() * 1e3);
+                eval.push(middle.elapsed().as_secs_f64() * 1e3);
+            }
+        }
+        Ok((train, eval))
+    }
+}
+
+/// Slim ResNet-18 at 32×32: stem, then per stage the 3×3 convolutions of two blocks and the 1×1 shortcut.
+fn resnet_flops() -> f64 {
+    let conv = |inputs: usize, outputs: usize, taps: usize, side: usize| inputs * outputs * taps * side * side;
+    let mut total = conv(3, 20, 9, 32);
+    let mut inputs = 20;
+    for (stage, outputs) in [20, 40, 80, 160].into_iter().enumerate() {
+        let side = 32 >> stage;
+        total += conv(inputs, outputs, 9, side) + 3 * conv(outputs, outputs, 9, side);
+        total += if inputs == outputs { 0 } else { conv(inputs, outputs, 1, side) };
+        inputs = outputs;
+    }
+    2.0 * total as f64
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// High-water mark of the resident memory (Linux).
+fn peak_memory_mib() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib / 1024.0)
+}

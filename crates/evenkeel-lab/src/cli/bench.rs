@@ -1,0 +1,73 @@
+//! `evenkeel bench`: how fast this machine runs the paper's workloads.
+
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use evenkeel_kernels::Path;
+
+use crate::bench::{Measurement, Workload};
+use crate::machine::cores;
+
+/// Time the paper's two workloads on this machine.
+///
+/// `mlp`: a training step on 128 images and an evaluation of the task-1 test set of Split MNIST. `resnet`: a training step of slim
+/// ResNet-18 on 256 images of 32×32 and an evaluation of 1,000. Medians; nothing else should run. `bench/compare` times PyTorch beside it.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  evenkeel bench\n  evenkeel bench mlp --threads 1 --json")]
+pub(super) struct Args {
+    /// What to time [default: both].
+    workloads: Vec<Which>,
+    /// Threads [default: one a core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Iterations [default: 200 for mlp, 7 for resnet].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    iterations: Option<u16>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Which {
+    Mlp,
+    Resnet,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let threads = args.threads.map_or_else(cores, usize::from);
+    let chosen = if args.workloads.is_empty() { &[Which::Mlp, Which::Resnet][..] } else { &args.workloads };
+    let mut all: Vec<Measurement> = Vec::new();
+    for which in chosen {
+        let (workload, usual) = match which {
+            Which::Mlp => (Workload::mlp()?, 200),
+            Which::Resnet => (Workload::resnet()?, 7),
+        };
+        let measurement = workload.measure(threads, args.iterations.map_or(usual, usize::from))?;
+        if !args.json {
+            print(&measurement);
+        }
+        all.push(measurement);
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&all)?);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(m: &Measurement) {
+    println!(
+        "{}, {} threads, {}: {:.2} ms an iteration (train {} images {:.2}, eval {} images {:.2}); {:.0} GFLOP/s-equivalent, {:.2} of the FMA peak{}",
+        m.workload,
+        m.threads,
+        Path::active().name(),
+        m.iteration_ms,
+        m.batch,
+        m.train_ms,
+        m.evaluated,
+        m.eval_ms,
+        m.gflops,
+        m.of_peak,
+        m.peak_memory_mib.map(|mib| format!("; {mib:.0} MiB at most")).unwrap_or_default()
+    );
+}
