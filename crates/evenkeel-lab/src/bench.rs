@@ -149,7 +149,8 @@ impl Workload {
 
 /// Slim ResNet-18 at 32×32: stem, then per stage the 3×3 convolutions of two blocks and the 1×1 shortcut.
 fn resnet_flops() -> f64 {
-    let conv = |inputs: usize, outputs: usize, taps: usize, side: usize| inputs * outputs * taps * side * side;
+    let conv =
+        |inputs: usize, outputs: usize, taps: usize, side: usize| inputs * outputs * taps * side * side;
     let mut total = conv(3, 20, 9, 32);
     let mut inputs = 20;
     for (stage, outputs) in [20, 40, 80, 160].into_iter().enumerate() {

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use crate::atomic_file;
+
 const MAGIC: &[u8] = b"evenkeel checkpoint 1\n";
 
 /// Where training was, and what the curve file held then.
@@ -84,16 +86,13 @@ impl Checkpoint {
 
     /// Writes it beside `path`, syncs it and renames it into place.
     pub fn save(&self, path: &Path) -> std::io::Result<()> {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        let mut file = atomic_file::beside(path)?;
         file.write_all(MAGIC)?;
         serde_json::to_writer(&mut file, &self.header)?;
         file.write_all(b"\n")?;
         file.write_all(&self.weights)?;
         file.write_all(&self.optimizer)?;
-        file.as_file().sync_all()?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
+        atomic_file::publish(file, path).map(drop)
     }
 
     /// Reads the checkpoint of the run with id `spec`; `None` if there is no file.

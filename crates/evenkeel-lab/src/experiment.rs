@@ -324,7 +324,16 @@ fn object<T: Serialize>(value: &T) -> Map<String, Value> {
 
 /// Keys of the settings, those that are absent included.
 fn keys_of(settings: &Settings) -> Vec<String> {
-    let optional = ["model", "crop_padding", "classes_per_task", "class_order", "degrees", "domains", "replay", "eval_samples"];
+    let optional = [
+        "model",
+        "crop_padding",
+        "classes_per_task",
+        "class_order",
+        "degrees",
+        "domains",
+        "replay",
+        "eval_samples",
+    ];
     let mut keys: Vec<String> = object(settings).keys().cloned().collect();
     keys.extend(optional.iter().map(ToString::to_string).filter(|key| !object(settings).contains_key(key)));
     keys

@@ -5,6 +5,7 @@
 //! calls [`train::run`], the loop, which appends rows to the store and saves [`checkpoint`]s. Afterwards [`report`] turns
 //! the rows into tables beside the [`paper`]'s.
 
+mod atomic_file;
 pub mod bench;
 pub mod benchmark;
 pub mod checkpoint;

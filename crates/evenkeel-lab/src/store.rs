@@ -16,6 +16,7 @@ use evenkeel_metrics::{Point, write_header, write_point};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::atomic_file;
 use crate::checkpoint::{Checkpoint, CheckpointError};
 use crate::machine::Machine;
 use crate::spec::RunSpec;
@@ -171,7 +172,7 @@ impl Store {
     /// Creates the folder, so that a wrong path is known before anything is computed.
     pub fn create(&self) -> Result<(), StoreError> {
         std::fs::create_dir_all(&self.dir).map_err(io_error(&self.dir))?;
-        tempfile::NamedTempFile::new_in(&self.dir).map(drop).map_err(io_error(&self.dir))
+        atomic_file::in_folder(&self.dir).map(drop).map_err(io_error(&self.dir))
     }
 
     /// Folder of a run.
@@ -360,13 +361,13 @@ fn lock(dir: &Path) -> Result<File, StoreError> {
 
 /// Writes JSON to a temporary file, syncs it and renames it into place.
 pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
-    let file = json_file(path, value).map_err(io_error(path))?;
-    file.persist(path).map(drop).map_err(|error| io_error(path)(error.error))
+    let write = || atomic_file::publish(json_file(path, value)?, path);
+    write().map(drop).map_err(io_error(path))
 }
 
-/// A synced temporary file beside `path`.
+/// A temporary file beside `path`.
 fn json_file<T: Serialize>(path: &Path, value: &T) -> io::Result<tempfile::NamedTempFile> {
-    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
+    let mut file = atomic_file::beside(path)?;
     serde_json::to_writer_pretty(&mut file, value)?;
     file.write_all(b"\n")?;
     file.as_file().sync_all()?;

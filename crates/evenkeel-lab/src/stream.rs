@@ -23,7 +23,9 @@ pub enum PrepareError {
     #[error(transparent)]
     Folder(#[from] FolderError),
     /// mini-ImageNet cannot be downloaded.
-    #[error("{folder}: no such folder; mini-ImageNet cannot be downloaded: put one folder of images a class there")]
+    #[error(
+        "{folder}: no such folder; mini-ImageNet cannot be downloaded: put one folder of images a class there"
+    )]
     NoMiniImagenet {
         /// Where it is looked for.
         folder: String,
@@ -123,7 +125,10 @@ fn load_mini_imagenet() -> Result<DataSet, PrepareError> {
     if !root.is_dir() {
         return Err(PrepareError::NoMiniImagenet { folder: root.display().to_string() });
     }
-    Ok(folder::load(&root, FolderOptions { size: Some((84, 84)), classes: Some(50), ..FolderOptions::default() })?)
+    Ok(folder::load(
+        &root,
+        FolderOptions { size: Some((84, 84)), classes: Some(50), ..FolderOptions::default() },
+    )?)
 }
 
 const IDX_FILES: [&str; 4] = [

@@ -144,7 +144,12 @@ struct Batches<'a> {
 }
 
 impl<'a> Batches<'a> {
-    fn new(stream: &'a Stream, sampler: Sampler, normalization: &'a Normalization, settings: &Settings) -> Self {
+    fn new(
+        stream: &'a Stream,
+        sampler: Sampler,
+        normalization: &'a Normalization,
+        settings: &Settings,
+    ) -> Self {
         let augmentation = settings.crop_padding.map(|padding| CropFlip { padding, flip: true });
         Self {
             stream,
@@ -170,7 +175,13 @@ impl<'a> Batches<'a> {
             None => self.stream.gather(&examples, self.normalization, images, labels),
             Some(augmentation) => {
                 let mut rng = self.sampler.augmentation(iteration);
-                self.stream.gather_augmented(&examples, (augmentation, &mut rng), self.normalization, images, labels);
+                self.stream.gather_augmented(
+                    &examples,
+                    (augmentation, &mut rng),
+                    self.normalization,
+                    images,
+                    labels,
+                );
             }
         }
         let pixels = self.stream.shape().len();

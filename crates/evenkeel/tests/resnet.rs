@@ -3,7 +3,9 @@
 use burn::module::{Module, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use evenkeel::nn::{ConvNorm, GainLinear, PackedImages, ResNetEvaluator, SlimResNet, SlimResNetConfig, cross_entropy};
+use evenkeel::nn::{
+    ConvNorm, GainLinear, PackedImages, ResNetEvaluator, SlimResNet, SlimResNetConfig, cross_entropy,
+};
 use evenkeel::optim::SgdConfig;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -74,7 +76,8 @@ fn formula_model(outputs: usize, device: &Device) -> SlimResNet {
         block.shortcut = block.shortcut.map(|shortcut| fill(shortcut, &mut seed, device));
         blocks.push(block);
     }
-    let head = GainLinear::from_weights(TensorData::new(formula(160 * outputs, 300, 0.1), [160, outputs]), device);
+    let head =
+        GainLinear::from_weights(TensorData::new(formula(160 * outputs, 300, 0.1), [160, outputs]), device);
     SlimResNet { backbone: evenkeel::nn::Backbone { stem, blocks }, head }
 }
 
@@ -117,8 +120,16 @@ fn one_training_step_and_the_logits_agree_with_pytorch() {
         let (mean, variance) = (layer.running_mean.value(), layer.running_var.value());
         assert_digest(&format!("running mean {i}"), &values(mean), &f.running_mean[i]);
         assert_digest(&format!("running variance {i}"), &values(variance), &f.running_var[i]);
-        assert_digest(&format!("weight {i}"), &values(gradients.get::<4>(layer.weight.id).unwrap()), &theirs[0]);
-        assert_digest(&format!("gamma {i}"), &values(gradients.get::<1>(layer.gamma.id).unwrap()), &theirs[1]);
+        assert_digest(
+            &format!("weight {i}"),
+            &values(gradients.get::<4>(layer.weight.id).unwrap()),
+            &theirs[0],
+        );
+        assert_digest(
+            &format!("gamma {i}"),
+            &values(gradients.get::<1>(layer.gamma.id).unwrap()),
+            &theirs[1],
+        );
         assert_digest(&format!("beta {i}"), &values(gradients.get::<1>(layer.beta.id).unwrap()), &theirs[2]);
     }
     let head = gradients.get::<2>(model.head.weight.id).unwrap();
@@ -146,7 +157,11 @@ fn kernels_and_burns_operations_agree() {
         let run = |kernels: bool| {
             // Running statistics are shared between clones: start each from its own copy.
             let model = model.valid().train();
-            let logits = if kernels { model.train_on_kernels(x.clone()) } else { model.forward_on_burn(x.clone(), true) };
+            let logits = if kernels {
+                model.train_on_kernels(x.clone())
+            } else {
+                model.forward_on_burn(x.clone(), true)
+            };
             let mut out = vec![values(logits.clone())];
             let gradients = GradientsParams::from_grads(cross_entropy(logits, y.clone()).backward(), &model);
             for layer in conv_norms(&model) {
@@ -162,7 +177,10 @@ fn kernels_and_burns_operations_agree() {
             // The gradient of beta before another BatchNorm nearly cancels: compare with the size of its neighbours.
             let scale = burn.iter().fold(1e-3_f64, |m, v| m.max(v.abs()));
             for (a, b) in ours.iter().zip(&burn) {
-                assert!((a - b).abs() <= 3e-4 * scale, "size {size}, tensor {i}: {a} against {b} (scale {scale})");
+                assert!(
+                    (a - b).abs() <= 3e-4 * scale,
+                    "size {size}, tensor {i}: {a} against {b} (scale {scale})"
+                );
             }
         }
     }

@@ -259,7 +259,7 @@ impl Network {
         let longest = |layers: &[Folded]| {
             layers.iter().map(|l| l.conv.output().blocked_len(path)).max().expect("a layer")
         };
-        let len = longest(&wide).max(longest(&deep)).max(deep[0].conv.input().blocked_len(path));
+        let len = (GATHERED * longest(&wide)).max(longest(&deep)).max(deep[0].conv.input().blocked_len(path));
         let image = wide[0].conv.input().image_len();
         let images = Buffer::from(&random(9, count.next_multiple_of(path.lanes()) * image, 1.0)[..]);
         let buffers = [(); 4].map(|()| Buffer::zeroed(len));
@@ -330,12 +330,18 @@ impl Evaluator {
         let path = self.path;
         let image_block = self.wide[0].conv.input().block_len(path);
         let deep_block = self.deep[0].conv.input().block_len(path);
+        // A block for every thread.
+        let threads = rayon::current_num_threads().min(GATHERED);
         for images in self.images.chunks(GATHERED * image_block) {
             let blocks = images.len() / image_block;
-            for (images, gathered) in images.chunks(image_block).zip(self.gathered.chunks_mut(deep_block)) {
+            let parts = self.gathered[..blocks * deep_block].chunks_mut(threads * deep_block);
+            for (images, gathered) in images.chunks(threads * image_block).zip(parts) {
+                for layer in &mut self.wide {
+                    layer.conv = layer.conv.with_batch(images.len() / image_block * path.lanes());
+                }
                 self.wide[0].run(path, images, None, true, &mut self.buffers[0], profile);
                 residual_blocks(path, &self.wide[1..], &mut self.buffers, profile);
-                gathered.copy_from_slice(&self.buffers[0][..deep_block]);
+                gathered.copy_from_slice(&self.buffers[0][..gathered.len()]);
             }
             for layer in &mut self.deep {
                 layer.conv = layer.conv.with_batch(blocks * path.lanes());

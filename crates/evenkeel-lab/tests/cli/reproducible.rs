@@ -73,7 +73,9 @@ fn the_convolutional_network_is_reproducible_too() {
     let smaller = ["--set", "crop_padding=3", "--set", "iterations=2", "--set", "eval_samples=20"];
     let with = |more: &[&'static str]| [&model[..], &smaller, more].concat();
     let run = |out: &std::path::Path, arguments: &[&str]| {
-        must_succeed(evenkeel().args(["run", "split-digits", "--set", "batch=9", "--out"]).arg(out).args(arguments));
+        must_succeed(
+            evenkeel().args(["run", "split-digits", "--set", "batch=9", "--out"]).arg(out).args(arguments),
+        );
     };
     run(one.path(), &with(&["--threads", "1", "--jobs", "2"]));
     run(two.path(), &with(&["--threads", "2", "--jobs", "1"]));
@@ -89,7 +91,13 @@ fn the_convolutional_network_is_reproducible_too() {
         let record = std::fs::read_to_string(dir.join("run.json")).unwrap();
         std::fs::write(run.join("run.json"), record.replace("\"done\"", "\"unfinished\"")).unwrap();
         loop {
-            let mut worker = evenkeel().arg("worker").arg(&run).args(["--checkpoint-seconds", "0"]).stdout(Stdio::null()).spawn().unwrap();
+            let mut worker = evenkeel()
+                .arg("worker")
+                .arg(&run)
+                .args(["--checkpoint-seconds", "0"])
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
             let rows = || std::fs::read_to_string(run.join("curve.csv")).unwrap_or_default().lines().count();
             let before = rows();
             // Killed as soon as it has got two rows further.

@@ -75,7 +75,13 @@ impl ConvNorm {
     }
 
     /// By Burn's own operations, on any device; `training` normalises by the batch and updates the running statistics.
-    pub fn forward(&self, x: Tensor<4>, residual: Option<Tensor<4>>, with_relu: bool, training: bool) -> Tensor<4> {
+    pub fn forward(
+        &self,
+        x: Tensor<4>,
+        residual: Option<Tensor<4>>,
+        with_relu: bool,
+        training: bool,
+    ) -> Tensor<4> {
         let [outputs, _, kernel, _] = self.weight.dims();
         let padding = kernel / 2;
         let options = ConvOptions::new([self.stride; 2], [padding; 2], [1, 1], 1);

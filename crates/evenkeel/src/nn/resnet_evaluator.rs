@@ -54,7 +54,8 @@ struct Folded {
 impl Folded {
     fn new(layer: &ConvNorm, input: Shape) -> Self {
         let path = Path::active();
-        let values = |tensor: Tensor<1>| -> Vec<f32> { tensor.into_data().try_to_vec().expect("parameters are f32") };
+        let values =
+            |tensor: Tensor<1>| -> Vec<f32> { tensor.into_data().try_to_vec().expect("parameters are f32") };
         let running = |state: &RunningState<Tensor<1>>| values(state.value());
         let [outputs, _, kernel, _] = layer.weight.dims();
         let conv = match kernel {
@@ -62,8 +63,13 @@ impl Folded {
             _ => ConvShape::three(input, outputs, layer.stride()),
         };
         let (gamma, beta) = (values(layer.gamma.val()), values(layer.beta.val()));
-        let normaliser =
-            Normaliser::of_running(&running(&layer.running_mean), &running(&layer.running_var), &gamma, &beta, EPSILON);
+        let normaliser = Normaliser::of_running(
+            &running(&layer.running_mean),
+            &running(&layer.running_var),
+            &gamma,
+            &beta,
+            EPSILON,
+        );
         let weights = layer.weight.val().into_data();
         let weights = weights.as_slice::<f32>().expect("weights are f32");
         let mut folded = vec![0.0; weights.len()];

@@ -78,7 +78,11 @@ struct Saved {
     spec: ConvNormSpec,
 }
 
-fn forward(tensors: [FlexTensor; 4], residual: Option<&FlexTensor>, spec: ConvNormSpec) -> (FlexTensor, Saved) {
+fn forward(
+    tensors: [FlexTensor; 4],
+    residual: Option<&FlexTensor>,
+    spec: ConvNormSpec,
+) -> (FlexTensor, Saved) {
     let path = Path::active();
     let [x, weight, gamma, beta] = tensors.map(contiguous);
     let residual = residual.map(|residual| contiguous(residual.clone()));
@@ -98,7 +102,11 @@ fn forward(tensors: [FlexTensor; 4], residual: Option<&FlexTensor>, spec: ConvNo
 }
 
 /// Gradients of x, weight, gamma, beta and the residual. The gradient of the network's input is never needed.
-fn backward(saved: &Saved, dy: FlexTensor, wants_x: bool) -> (Option<FlexTensor>, [FlexTensor; 3], FlexTensor) {
+fn backward(
+    saved: &Saved,
+    dy: FlexTensor,
+    wants_x: bool,
+) -> (Option<FlexTensor>, [FlexTensor; 3], FlexTensor) {
     let path = Path::active();
     let conv = &saved.spec.conv;
     let output = conv.output();
@@ -138,7 +146,13 @@ impl ResidualOps for Flex {
         tensor(blocked, [len])
     }
 
-    fn conv_norm(x: FlexTensor, weight: FlexTensor, gamma: FlexTensor, beta: FlexTensor, spec: ConvNormSpec) -> FlexTensor {
+    fn conv_norm(
+        x: FlexTensor,
+        weight: FlexTensor,
+        gamma: FlexTensor,
+        beta: FlexTensor,
+        spec: ConvNormSpec,
+    ) -> FlexTensor {
         forward([x, weight, gamma, beta], None, spec).0
     }
 
@@ -226,7 +240,10 @@ impl Backward<Flex, 1> for AveragePool {
 impl<C: CheckpointStrategy> ResidualOps for Autodiff<Flex, C> {
     /// Images are data: no gradient goes back through here.
     fn to_blocked(x: FloatTensor<Self>, shape: Shape) -> FloatTensor<Self> {
-        <Self as burn::backend::AutodiffBackend>::from_inner(<Flex as ResidualOps>::to_blocked(x.into_primitive(), shape))
+        <Self as burn::backend::AutodiffBackend>::from_inner(<Flex as ResidualOps>::to_blocked(
+            x.into_primitive(),
+            shape,
+        ))
     }
 
     fn conv_norm(
@@ -253,8 +270,13 @@ impl<C: CheckpointStrategy> ResidualOps for Autodiff<Flex, C> {
         residual: FloatTensor<Self>,
         spec: ConvNormSpec,
     ) -> FloatTensor<Self> {
-        let ((x, a), (weight, b), (gamma, c), (beta, d), (residual, e)) =
-            (x.into_parts(), weight.into_parts(), gamma.into_parts(), beta.into_parts(), residual.into_parts());
+        let ((x, a), (weight, b), (gamma, c), (beta, d), (residual, e)) = (
+            x.into_parts(),
+            weight.into_parts(),
+            gamma.into_parts(),
+            beta.into_parts(),
+            residual.into_parts(),
+        );
         let (y, saved) = forward([x, weight, gamma, beta], Some(&residual), spec);
         match ConvNormResidual.prepare::<C>([a, b, c, d, e]).compute_bound().stateful() {
             OpsKind::Tracked(prep) => prep.finish(saved, y),

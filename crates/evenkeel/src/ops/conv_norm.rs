@@ -42,10 +42,16 @@ pub fn conv_norm(x: &Blocked, input: ConvNormInput) -> (Blocked, Moments) {
     let (gamma, beta) = (input.gamma.into_dispatch(), input.beta.into_dispatch());
     let y = match input.residual {
         None => <Dispatch as ResidualOps>::conv_norm(x, weight, gamma, beta, spec),
-        Some(residual) => {
-            <Dispatch as ResidualOps>::conv_norm_residual(x, weight, gamma, beta, residual.data.into_dispatch(), spec)
-        }
+        Some(residual) => <Dispatch as ResidualOps>::conv_norm_residual(
+            x,
+            weight,
+            gamma,
+            beta,
+            residual.data.into_dispatch(),
+            spec,
+        ),
     };
-    let moments = moments.lock().unwrap_or_else(PoisonError::into_inner).take().expect("the forward pass leaves them");
+    let moments =
+        moments.lock().unwrap_or_else(PoisonError::into_inner).take().expect("the forward pass leaves them");
     (Blocked { data: Tensor::from_dispatch(y), shape: conv.output() }, moments)
 }

@@ -1,0 +1,27 @@
+//! Files that appear whole or not at all.
+
+use std::fs::{File, Permissions};
+use std::io;
+use std::path::Path;
+
+use tempfile::{Builder, NamedTempFile};
+
+/// A temporary file beside `path`, with the permissions of an ordinary new file (a bare temporary one is private).
+pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    in_folder(path.parent().unwrap_or(Path::new(".")))
+}
+
+/// A temporary file in `folder`.
+pub(crate) fn in_folder(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = Builder::new();
+    builder.prefix(".part-");
+    #[cfg(unix)]
+    builder.permissions(<Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
+    builder.tempfile_in(folder)
+}
+
+/// Syncs the file and renames it to `path`, over whatever is there.
+pub(crate) fn publish(file: NamedTempFile, path: &Path) -> io::Result<File> {
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)
+}
