@@ -7,6 +7,7 @@ mod error;
 mod interrupt;
 mod list;
 mod metrics;
+mod output;
 mod run;
 mod status;
 mod worker;
@@ -51,9 +52,9 @@ pub fn main() -> ExitCode {
         Command::Status(args) => status::run(&args),
         Command::Metrics(args) => metrics::run(&args),
         Command::Data(args) => data::run(&args),
-        Command::List(_) => Ok(list::run()),
+        Command::List(_) => list::run(),
         Command::Bench(args) => bench::run(&args),
-        Command::Completions(args) => Ok(completions::run(&args)),
+        Command::Completions(args) => completions::run(&args),
         Command::Worker(args) => worker::run(&args),
     };
     result.unwrap_or_else(|error| error::report(&error))

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use evenkeel_kernels::Path;
 
+use super::output::print;
 use crate::bench::{Measurement, Workload};
 use crate::machine::cores;
 
@@ -45,19 +46,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         };
         let measurement = workload.measure(threads, args.iterations.map_or(usual, usize::from))?;
         if !args.json {
-            print(&measurement);
+            print(&describe(&measurement))?;
         }
         all.push(measurement);
     }
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&all)?);
+        print(&format!("{}\n", serde_json::to_string_pretty(&all)?))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(m: &Measurement) {
-    println!(
-        "{}, {} threads, {}: {:.2} ms an iteration (train {} images {:.2}, eval {} images {:.2}); {:.0} GFLOP/s-equivalent, {:.2} of the FMA peak{}",
+fn describe(m: &Measurement) -> String {
+    format!(
+        "{}, {} threads, {}: {:.2} ms an iteration (train {} images {:.2}, eval {} images {:.2}); {:.0} GFLOP/s-equivalent, {:.2} of the FMA peak{}\n",
         m.workload,
         m.threads,
         Path::active().name(),
@@ -69,5 +70,5 @@ fn print(m: &Measurement) {
         m.gflops,
         m.of_peak,
         m.peak_memory_mib.map(|mib| format!("; {mib:.0} MiB at most")).unwrap_or_default()
-    );
+    )
 }

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
+use super::output::print;
+
 /// Print a completion script for a shell.
 #[derive(clap::Args)]
 #[command(
@@ -15,8 +17,10 @@ pub(super) struct Args {
     shell: Shell,
 }
 
-pub(super) fn run(args: &Args) -> ExitCode {
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut command = super::Cli::command();
-    clap_complete::generate(args.shell, &mut command, "evenkeel", &mut std::io::stdout());
-    ExitCode::SUCCESS
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "evenkeel", &mut script);
+    print(&String::from_utf8_lossy(&script))?;
+    Ok(ExitCode::SUCCESS)
 }

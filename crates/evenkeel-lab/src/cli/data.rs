@@ -6,6 +6,7 @@ use clap::Subcommand;
 use evenkeel_data::source::{self, Catalogue, SourceError, Status};
 
 use super::error::{BadInput, FAILURE};
+use super::output::print;
 use crate::progress::FetchProgress;
 use crate::stream::PrepareError;
 
@@ -51,18 +52,18 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Command::Fetch { names } => {
             for set in named(names)? {
                 source::fetch(set, &mut FetchProgress::default()).map_err(PrepareError::from)?;
-                println!("{set}: {}", source::path(set)?.display());
+                print(&format!("{set}: {}\n", source::path(set)?.display()))?;
             }
             Ok(ExitCode::SUCCESS)
         }
         Command::Verify { names } if names.is_empty() => verify(&Catalogue::ALL),
         Command::Verify { names } => verify(&named(names)?),
         Command::Path { name: None } => {
-            println!("{}", source::cache_dir()?.display());
+            print(&format!("{}\n", source::cache_dir()?.display()))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Path { name: Some(name) } => {
-            println!("{}", source::path(parse(name)?)?.display());
+            print(&format!("{}\n", source::path(parse(name)?)?.display()))?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -88,7 +89,7 @@ fn list() -> anyhow::Result<ExitCode> {
             }
             _ => format!("not here; `evenkeel data fetch {set}` gets it"),
         };
-        println!("{:14} {state}", set.name());
+        print(&format!("{:14} {state}\n", set.name()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -98,7 +99,7 @@ fn verify(sets: &[Catalogue]) -> anyhow::Result<ExitCode> {
     for &set in sets {
         for file in source::verify(set)? {
             good &= matches!(file.status, Status::Ok { .. });
-            println!("{}: {}", file.path.display(), file.status);
+            print(&format!("{}: {}\n", file.path.display(), file.status))?;
         }
     }
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })

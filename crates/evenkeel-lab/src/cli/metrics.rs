@@ -1,10 +1,10 @@
 //! `evenkeel metrics`: the tables of a folder, or of anyone's curves.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::error::BadInput;
+use super::output::print;
 use super::status::runs_in;
 use crate::benchmark::OPTIMIZERS;
 use crate::report::{Format, Summary, render};
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     } else {
         return Err(BadInput("give folders or curve files, not both".into()).into());
     };
-    std::io::stdout().write_all(render(&summary, args.format).as_bytes())?;
+    print(&render(&summary, args.format))?;
     Ok(ExitCode::SUCCESS)
 }
 

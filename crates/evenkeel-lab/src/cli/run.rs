@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 use super::interrupt;
+use super::output::print;
 use crate::experiment::Experiment;
 use crate::machine::cores;
 use crate::progress::{FetchProgress, RunProgress};
@@ -158,7 +159,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         eprintln!("stopped; every run is saved. The same command goes on where it was.");
         return Ok(ExitCode::from(130));
     }
-    print!("{}", render(&summary, Format::Table));
+    print(&render(&summary, Format::Table))?;
     if let Some((_, message)) = tally.failed.first() {
         let count = tally.failed.len();
         anyhow::bail!(

@@ -7,6 +7,7 @@ use comfy_table::{Table, presets};
 use evenkeel_metrics::read_curve;
 
 use super::error::BadInput;
+use super::output::print;
 use crate::store::{Status, Store, StoredRun};
 
 /// Show how far the runs in a folder are.
@@ -36,9 +37,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             format!("{:.1}", run.record.seconds),
         ]);
     }
-    println!("{table}");
     let done = runs.iter().filter(|run| run.record.status != Status::Unfinished).count();
-    println!("{done} of {} runs ended", runs.len());
+    print(&format!("{table}\n{done} of {} runs ended\n", runs.len()))?;
     Ok(ExitCode::SUCCESS)
 }
 
