@@ -77,7 +77,7 @@ fn agrees(shape: Shape, residual: bool, relu: bool, offset: f32) {
         let relative =
             error(&unblocked(path, &shape, &dz), &gradients.z) * expected_dz / term.max(expected_dz);
         report("input", relative);
-        if shape.batch % path.lanes() != 0 {
+        if !shape.batch.is_multiple_of(path.lanes()) {
             let last = &dz[dz.len() - 1..];
             assert_eq!(last, [0.0], "padding of the gradient is zero");
         }

@@ -1,10 +1,13 @@
 //! Files that appear whole or not at all.
 
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
+
+/// How temporary files are called, so that those of a killed process can be swept up.
+pub(crate) const PREFIX: &str = ".part-";
 
 /// A temporary file beside `path`, with the permissions of an ordinary new file (a bare temporary one is private).
 pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
@@ -14,9 +17,9 @@ pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
 /// A temporary file in `folder`.
 pub(crate) fn in_folder(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
-    builder.prefix(".part-");
+    builder.prefix(PREFIX);
     #[cfg(unix)]
-    builder.permissions(<Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
+    builder.permissions(<std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
     builder.tempfile_in(folder)
 }
 

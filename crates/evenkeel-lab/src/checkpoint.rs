@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::atomic_file;
+use crate::hash::hex;
 
 const MAGIC: &[u8] = b"evenkeel checkpoint 1\n";
 
@@ -24,8 +25,24 @@ pub struct Header {
     pub curve_bytes: u64,
     /// Seconds of training so far.
     pub seconds: f64,
+    /// Version and kernels that made it: others round differently, and a curve must not mix them.
+    pub made_by: String,
     weights_bytes: usize,
+    /// Of all the above and the payload.
     sha256: String,
+}
+
+impl Header {
+    /// What this program writes into [`made_by`](Self::made_by).
+    pub fn this_program() -> String {
+        format!("{} {}", env!("CARGO_PKG_VERSION"), evenkeel_kernels::Path::active().name())
+    }
+
+    fn checksum(&self, weights: &[u8], optimizer: &[u8]) -> String {
+        let unsigned = Self { sha256: String::new(), ..self.clone() };
+        let header = serde_json::to_vec(&unsigned).expect("a header is plain data");
+        hex(&Sha256::new().chain_update(header).chain_update(weights).chain_update(optimizer).finalize())
+    }
 }
 
 /// A checkpoint in memory. Batches are a function of seed and iteration, so there is no generator state to keep.
@@ -58,11 +75,6 @@ pub enum CheckpointError {
     },
 }
 
-fn hex_sha256(weights: &[u8], optimizer: &[u8]) -> String {
-    let digest = Sha256::new().chain_update(weights).chain_update(optimizer).finalize();
-    crate::hash::hex(&digest)
-}
-
 impl Checkpoint {
     /// A checkpoint of the run with that id.
     pub fn new(
@@ -73,14 +85,16 @@ impl Checkpoint {
         state: (Vec<u8>, Vec<u8>),
     ) -> Self {
         let (weights, optimizer) = state;
-        let header = Header {
+        let mut header = Header {
             spec: spec.to_string(),
             iteration,
             curve_bytes,
             seconds,
+            made_by: Header::this_program(),
             weights_bytes: weights.len(),
-            sha256: hex_sha256(&weights, &optimizer),
+            sha256: String::new(),
         };
+        header.sha256 = header.checksum(&weights, &optimizer);
         Self { header, weights, optimizer }
     }
 
@@ -113,7 +127,7 @@ impl Checkpoint {
         let payload = &rest[end + 1..];
         let (weights, optimizer) =
             payload.split_at_checked(header.weights_bytes).ok_or(Damaged("truncated"))?;
-        if hex_sha256(weights, optimizer) != header.sha256 {
+        if header.checksum(weights, optimizer) != header.sha256 {
             return Err(Damaged("checksum differs"));
         }
         if header.spec != spec {
@@ -142,8 +156,7 @@ mod tests {
         for length in 0..whole.len() {
             assert!(Checkpoint::parse(&whole[..length], "abc").is_err(), "cut at {length}");
         }
-        // The payload is under the checksum; a flipped position in the header would show in the curve's length.
-        for i in whole.len() - 5..whole.len() {
+        for i in 0..whole.len() {
             let mut flipped = whole.clone();
             flipped[i] ^= 1;
             assert!(Checkpoint::parse(&flipped, "abc").is_err(), "flipped {i}");

@@ -219,12 +219,24 @@ impl Experiment {
     pub fn check(&self) -> Result<(), ExperimentError> {
         let s = &self.settings;
         let bad = |key: &str, reason: String| Err(ExperimentError::Value { key: key.into(), reason });
-        for (key, value) in
-            [("iterations", s.iterations), ("batch", s.batch as u64), ("eval_every", s.eval_every)]
-        {
+        let limits = [
+            ("iterations", s.iterations, 10_000_000),
+            ("batch", s.batch as u64, 1_000_000),
+            ("eval_every", s.eval_every, u64::MAX),
+        ];
+        for (key, value, most) in limits {
             if value == 0 {
                 return bad(key, "must be at least 1".into());
             }
+            if value > most {
+                return bad(key, format!("must be at most {most}"));
+            }
+        }
+        if s.crop_padding.is_some_and(|padding| padding > 1_000) {
+            return bad("crop_padding", "must be at most 1000".into());
+        }
+        if s.hidden.len() > 100 || s.hidden.iter().any(|&units| units > 100_000) {
+            return bad("hidden", "at most 100 layers of 100000 units".into());
         }
         if s.eval_samples == Some(0) {
             return bad("eval_samples", "must be at least 1".into());
@@ -241,7 +253,10 @@ impl Experiment {
         if self.optimizers.is_empty() {
             return bad("optimizers", "name at least one".into());
         }
-        for optimizer in &self.optimizers {
+        for (i, optimizer) in self.optimizers.iter().enumerate() {
+            if self.optimizers[..i].iter().any(|other| other.name == optimizer.name) {
+                return bad("optimizers", format!("'{}' is named twice", optimizer.name));
+            }
             if let Err(error) = optimizer.rule.check() {
                 return bad(&optimizer.name, error.to_string());
             }
@@ -412,7 +427,9 @@ fn suggest<S: AsRef<str>>(name: &str, known: &[S]) -> String {
 }
 
 fn one_line(error: &toml::de::Error, text: &str) -> String {
-    let line = error.span().map(|span| text[..span.start.min(text.len())].lines().count().max(1));
+    let line = error.span().map(|span| {
+        1 + text.as_bytes()[..span.start.min(text.len())].iter().filter(|byte| **byte == b'\n').count()
+    });
     match line {
         Some(line) => format!("line {line}: {}", error.message()),
         None => error.message().to_string(),
@@ -457,6 +474,8 @@ mod tests {
                 "unknown key 'iteration'; did you mean 'iterations'?",
             ),
             ("benchmark = 'split-mnist'\niterations = 0", "iterations: must be at least 1"),
+            ("benchmark = 'split-mnist'\nbatch = 1000000000000", "batch: must be at most 1000000"),
+            ("benchmark = 'split-mnist'\noptimizers = ['sgd', 'sgd']", "optimizers: 'sgd' is named twice"),
             (
                 "benchmark = 'split-mnist'\noptimizers = ['adm']",
                 "there is no optimizer 'adm'; did you mean 'adam'?",

@@ -70,15 +70,12 @@ pub fn published(benchmark: &str, optimizer: &str) -> Option<PaperRow> {
     })
 }
 
-/// The paper's row for a run, if the run follows the paper's protocol (whatever its evaluation subset).
+/// The paper's row for a run, if the run follows the paper's protocol, evaluation after every iteration included (on a
+/// subset or on all test images).
 pub fn comparable(spec: &RunSpec) -> Option<PaperRow> {
     let benchmark = Benchmark::named(&spec.benchmark)?;
-    let protocol = |settings: &Settings| Settings {
-        eval_samples: None,
-        eval_every: 1,
-        eval_all_tasks: false,
-        ..settings.clone()
-    };
+    let protocol =
+        |settings: &Settings| Settings { eval_samples: None, eval_all_tasks: false, ..settings.clone() };
     let same = protocol(&spec.settings) == protocol(&benchmark.settings())
         && benchmark.optimizer(&spec.optimizer.name).as_ref() == Some(&spec.optimizer);
     same.then(|| published(&spec.benchmark, &spec.optimizer.name))?

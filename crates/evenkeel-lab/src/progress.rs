@@ -86,9 +86,9 @@ impl<'a> RunProgress<'a> {
                     self.say(&format!("{}: diverged at iteration {iteration}: {reason}", self.name(*index)));
                 }
             }
-            Event::Failed(index, message) => {
+            Event::Failed(index, failure) => {
                 self.end_worker(*index);
-                self.say(&format!("{}: {message}", self.name(*index)));
+                self.say(&format!("{}: {}", self.name(*index), failure.message));
             }
             Event::Stopped(index) => self.end_worker(*index),
         }

@@ -3,7 +3,7 @@
 //! A worker that crashes, diverges or is killed touches no other run. Workers watch their standard input and stop, with
 //! their state saved, when it closes: on Ctrl-C, and also when this process dies.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use crate::spec::RunSpec;
-use crate::store::{Status, Store, StoreError};
+use crate::store::{Status, Store, StoreError, is_locked};
 use crate::worker::Progress;
 
 /// Exit code of a worker that was told to stop and saved its state.
@@ -45,26 +45,44 @@ pub enum Event {
     Elsewhere(usize),
     /// A run came to its end, here or elsewhere.
     Ended(usize, Status),
-    /// A worker failed; its message.
-    Failed(usize, String),
+    /// A worker failed.
+    Failed(usize, Failure),
     /// A worker stopped because it was told to.
     Stopped(usize),
+}
+
+/// Why a worker failed.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// Its message.
+    pub message: String,
+    /// Whether it blames its input: exit code 2.
+    pub bad_input: bool,
 }
 
 /// How it went.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Failed runs with their messages.
-    pub failed: Vec<(usize, String)>,
+    /// Failures of runs.
+    pub failed: Vec<Failure>,
     /// Whether it was interrupted.
     pub interrupted: bool,
 }
+
+/// Standard inputs of the running workers, by process id.
+type Stdins = Mutex<HashMap<u32, ChildStdin>>;
 
 enum Exit {
     Ended,
     Stopped,
     Locked,
-    Failed(String),
+    Failed(Failure),
+}
+
+impl Exit {
+    fn failed(message: impl Into<String>) -> Self {
+        Exit::Failed(Failure { message: message.into(), bad_input: false })
+    }
 }
 
 /// Runs what is pending of `specs`, and tells `on_event`. Returns when nothing is left to do, or after a stop.
@@ -83,7 +101,7 @@ pub fn run(
         }
     }
     let mut tally = Tally::default();
-    let stdins: Mutex<Vec<ChildStdin>> = Mutex::new(Vec::new());
+    let stdins: Stdins = Mutex::new(HashMap::new());
     let queue = Mutex::new(pending);
     std::thread::scope(|scope| {
         let (sender, events) = mpsc::channel();
@@ -101,8 +119,8 @@ pub fn run(
             }
             match events.recv_timeout(POLL) {
                 Ok(event) => {
-                    if let Event::Failed(index, message) = &event {
-                        tally.failed.push((*index, message.clone()));
+                    if let Event::Failed(_, failure) = &event {
+                        tally.failed.push(failure.clone());
                     }
                     on_event(event);
                 }
@@ -121,15 +139,27 @@ fn work(
     options: Options,
     stop: &AtomicBool,
     queue: &Mutex<VecDeque<usize>>,
-    stdins: &Mutex<Vec<ChildStdin>>,
+    stdins: &Stdins,
     events: &mpsc::Sender<Event>,
 ) {
     // The receiver lives as long as the senders; a failed send would only lose a progress report.
     let tell = |event| drop(events.send(event));
     let mut waiting: Vec<usize> = Vec::new();
+    let mut announced = HashSet::new();
     while !stop.load(Ordering::Relaxed) {
         let Some(index) = lock(queue).pop_front().or_else(|| waiting.pop()) else { break };
         let dir = store.run_dir(&specs[index]);
+        if is_locked(&dir) {
+            // Somebody else is at it. Do the rest first, then wait for it, and take over if that process dies.
+            if announced.insert(index) {
+                tell(Event::Elsewhere(index));
+            }
+            waiting.insert(0, index);
+            if lock(queue).is_empty() {
+                std::thread::sleep(POLL);
+            }
+            continue;
+        }
         match run_worker(
             &dir,
             options,
@@ -138,20 +168,20 @@ fn work(
             |p| tell(Event::Progress(index, p)),
         ) {
             Exit::Stopped => tell(Event::Stopped(index)),
-            Exit::Failed(message) => tell(Event::Failed(index, message)),
+            Exit::Failed(failure) => tell(Event::Failed(index, failure)),
             Exit::Ended => match store.record(&specs[index]) {
                 Ok(Some(record)) => tell(Event::Ended(index, record.status)),
-                Ok(None) => tell(Event::Failed(index, "its description has disappeared".into())),
-                Err(error) => tell(Event::Failed(index, error.to_string())),
-            },
-            // Somebody else is at it. Do the rest first, then wait for it, and take over if that process dies.
-            Exit::Locked => {
-                tell(Event::Elsewhere(index));
-                waiting.insert(0, index);
-                if lock(queue).is_empty() {
-                    std::thread::sleep(POLL);
+                Ok(None) => {
+                    let message = "its description has disappeared".to_string();
+                    tell(Event::Failed(index, Failure { message, bad_input: false }));
                 }
-            }
+                Err(error) => {
+                    let bad_input = error.is_bad_input();
+                    tell(Event::Failed(index, Failure { message: error.to_string(), bad_input }));
+                }
+            },
+            // Somebody else was quicker by a moment.
+            Exit::Locked => waiting.insert(0, index),
         }
     }
 }
@@ -159,11 +189,11 @@ fn work(
 fn run_worker(
     dir: &Path,
     options: Options,
-    stdins: &Mutex<Vec<ChildStdin>>,
+    stdins: &Stdins,
     started: impl Fn(),
     progress: impl Fn(Progress),
 ) -> Exit {
-    let failed = |error: std::io::Error| Exit::Failed(format!("cannot start a worker: {error}"));
+    let failed = |error: std::io::Error| Exit::failed(format!("cannot start a worker: {error}"));
     let executable = match std::env::current_exe() {
         Ok(path) => path,
         Err(error) => return failed(error),
@@ -182,7 +212,7 @@ fn run_worker(
         Ok(child) => child,
         Err(error) => return failed(error),
     };
-    lock(stdins).extend(child.stdin.take());
+    lock(stdins).extend(child.stdin.take().map(|pipe| (child.id(), pipe)));
     let stderr = child.stderr.take().map(|mut pipe| {
         std::thread::spawn(move || {
             let mut text = String::new();
@@ -203,20 +233,42 @@ fn run_worker(
         }
     }
     let status = child.wait();
+    lock(stdins).remove(&child.id());
     let message = stderr.and_then(|thread| thread.join().ok()).unwrap_or_default();
-    let last_line = message.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no message").trim();
-    let last_line = last_line.strip_prefix("error: ").unwrap_or(last_line);
+    let message = reason(&message);
     match status.as_ref().map(std::process::ExitStatus::code) {
         Ok(Some(0)) => Exit::Ended,
         Ok(Some(code)) if code == i32::from(EXIT_INTERRUPTED) => Exit::Stopped,
         Ok(Some(code)) if code == i32::from(EXIT_LOCKED) => Exit::Locked,
-        Ok(Some(_)) => Exit::Failed(last_line.to_string()),
-        Ok(None) => Exit::Failed("the worker was killed".to_string()),
-        Err(error) => Exit::Failed(error.to_string()),
+        Ok(Some(code)) => Exit::Failed(Failure { message, bad_input: code == 2 }),
+        Ok(None) => Exit::failed("the worker was killed"),
+        Err(error) => Exit::failed(error.to_string()),
     }
+}
+
+/// What a worker's stderr says: its error, else what it panicked with, else its last line.
+fn reason(stderr: &str) -> String {
+    let error = stderr.lines().rev().find_map(|line| line.strip_prefix("error: "));
+    let panic = || stderr.lines().skip_while(|line| !line.contains("panicked at")).nth(1);
+    let last = || stderr.lines().rfind(|line| !line.trim().is_empty());
+    error.or_else(panic).or_else(last).unwrap_or("no message").trim().to_string()
 }
 
 /// A poisoned lock means that a job panicked; the data (a queue, a list of pipes) is still whole.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reason;
+
+    #[test]
+    fn the_reason_is_the_error_or_the_panic_and_not_the_notes_around_it() {
+        assert_eq!(reason("fetching x\nerror: disk full\n"), "disk full");
+        let panic = "thread 'main' panicked at src/x.rs:1:2:\nindex out of bounds\nnote: run with `RUST_BACKTRACE=1`\n";
+        assert_eq!(reason(panic), "index out of bounds");
+        assert_eq!(reason("Killed\n"), "Killed");
+        assert_eq!(reason(""), "no message");
+    }
 }

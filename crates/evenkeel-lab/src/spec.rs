@@ -7,7 +7,8 @@ use evenkeel::optim::{AdamConfig, NgmSgdConfig, OptimError, SgdConfig};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Everything that decides the numbers of a run. Same spec, same bytes: threads, paths and restarts are not in it.
+/// Everything that decides the numbers of a run. Same spec, same bytes: threads, the folder of the
+/// results and restarts are not in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSpec {

@@ -11,13 +11,14 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use evenkeel_metrics::{Point, write_header, write_point};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::atomic_file;
-use crate::checkpoint::{Checkpoint, CheckpointError};
+use crate::checkpoint::{Checkpoint, CheckpointError, Header};
 use crate::machine::Machine;
 use crate::spec::RunSpec;
 
@@ -153,8 +154,7 @@ impl StoredRun {
 
     /// Whether a process works on it now.
     pub fn is_locked(&self) -> bool {
-        File::open(self.path.join("lock"))
-            .is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+        is_locked(&self.path)
     }
 }
 
@@ -262,7 +262,10 @@ impl RunWriter {
         std::fs::create_dir_all(dir).map_err(io_error(dir))?;
         let lock = lock(dir)?;
         let known = read_record(dir, Some(spec))?;
+        sweep(dir);
         if known.as_ref().is_some_and(|record| record.status != Status::Unfinished) {
+            // Left over if the process that finished the run was killed at its very end.
+            let _ = std::fs::remove_file(dir.join("checkpoint.bin"));
             return Ok(None);
         }
         let path = dir.join("checkpoint.bin");
@@ -279,8 +282,11 @@ impl RunWriter {
             .map_err(io_error(&path))?;
         let length = curve.metadata().map_err(io_error(&path))?.len();
         // Rows after the checkpoint are done again, a torn last one among them. A curve that is shorter than its
-        // checkpoint says (a machine that lost power) cannot be continued: begin again.
-        let checkpoint = checkpoint.filter(|checkpoint| checkpoint.header.curve_bytes <= length);
+        // checkpoint says (a machine that lost power) cannot be continued, nor one of a program that rounds differently:
+        // begin again.
+        let usable =
+            |header: &Header| header.curve_bytes <= length && header.made_by == Header::this_program();
+        let checkpoint = checkpoint.filter(|checkpoint| usable(&checkpoint.header));
         let keep = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.header.curve_bytes);
         curve.set_len(keep).map_err(io_error(&path))?;
         curve.seek(SeekFrom::Start(keep)).map_err(io_error(&path))?;
@@ -352,11 +358,30 @@ fn lock(dir: &Path) -> Result<File, StoreError> {
     let path = dir.join("lock");
     let file =
         OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(io_error(&path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: dir.display().to_string() }),
-        Err(TryLockError::Error(error)) => Err(io_error(&path)(error)),
+    // A reader that asks whether the run is locked holds the lock itself for a moment: ask again before giving up.
+    for _ in 0..5 {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
+            Err(TryLockError::Error(error)) => return Err(io_error(&path)(error)),
+        }
     }
+    Err(StoreError::Locked { path: dir.display().to_string() })
+}
+
+/// Removes temporary files of a process that was killed while it wrote one. Only under the lock.
+fn sweep(dir: &Path) {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(atomic_file::PREFIX) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether a process works on the run in `dir` now.
+pub fn is_locked(dir: &Path) -> bool {
+    File::open(dir.join("lock"))
+        .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// Writes JSON to a temporary file, syncs it and renames it into place.

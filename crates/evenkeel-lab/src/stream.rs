@@ -4,11 +4,16 @@ use std::path::Path;
 
 use evenkeel_data::folder::{self, FolderError, FolderOptions};
 use evenkeel_data::source::{self, Catalogue, Progress, SourceError};
-use evenkeel_data::{DataSet, FormatError, Normalization, NormalizationError, Stream, StreamError, idx};
+use evenkeel_data::{
+    DataSet, FormatError, Normalization, NormalizationError, Shape, Stream, StreamError, idx,
+};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::spec::{Scenario, Settings};
+use crate::spec::{Model, Scenario, Settings};
+
+/// Three halvings, rounded up, must leave a window of 4×4.
+const SMALLEST_IMAGE: usize = 25;
 
 /// Why there is no stream.
 #[derive(Debug, Error)]
@@ -22,6 +27,25 @@ pub enum PrepareError {
     /// A folder of images.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// `class_order` does not divide into tasks.
+    #[error("class_order: {classes} classes do not divide into tasks of {per_task}")]
+    ClassOrder {
+        /// Classes named.
+        classes: usize,
+        /// Classes a task.
+        per_task: usize,
+    },
+    /// Without a switch there is no stability gap.
+    #[error("these settings give one task only; a stability gap needs at least two")]
+    OneTask,
+    /// Images that the network cannot take.
+    #[error("slim-resnet18 needs square images of at least 25×25 pixels, these have {height}×{width}")]
+    ImageSize {
+        /// Their height.
+        height: usize,
+        /// Their width.
+        width: usize,
+    },
     /// mini-ImageNet cannot be downloaded.
     #[error(
         "{folder}: no such folder; mini-ImageNet cannot be downloaded: put one folder of images a class there"
@@ -94,7 +118,15 @@ pub fn prepare(settings: &Settings, progress: &mut dyn Progress) -> Result<Prepa
         let set: Catalogue = settings.data.parse()?;
         (source::load(set, progress)?, set.normalization(), None)
     };
-    Ok(Prepared { stream: cut(settings, &data)?, normalization, data_sha256 })
+    let stream = cut(settings, &data)?;
+    if stream.len() < 2 {
+        return Err(PrepareError::OneTask);
+    }
+    let Shape { height, width, .. } = stream.shape();
+    if settings.model == Model::SlimResnet18 && (height != width || height < SMALLEST_IMAGE) {
+        return Err(PrepareError::ImageSize { height, width });
+    }
+    Ok(Prepared { stream, normalization, data_sha256 })
 }
 
 fn cut(settings: &Settings, data: &DataSet) -> Result<Stream, PrepareError> {
@@ -105,7 +137,10 @@ fn cut(settings: &Settings, data: &DataSet) -> Result<Stream, PrepareError> {
             match &settings.class_order {
                 None => Stream::split(data, per_task)?,
                 Some(order) => {
-                    let tasks: Vec<Vec<u16>> = order.chunks(per_task.max(1)).map(<[u16]>::to_vec).collect();
+                    if per_task == 0 || !order.len().is_multiple_of(per_task) {
+                        return Err(PrepareError::ClassOrder { classes: order.len(), per_task });
+                    }
+                    let tasks: Vec<Vec<u16>> = order.chunks(per_task).map(<[u16]>::to_vec).collect();
                     Stream::split_classes(data, &tasks)?
                 }
             }

@@ -104,6 +104,12 @@ pub fn run(
         // Evaluation after the update.
         if task_ends || iteration.is_multiple_of(settings.eval_every) {
             let task1 = tests.evaluate(1, &learner);
+            if !task1.loss.is_finite() {
+                let reason = format!("the task-1 loss is {}", task1.loss);
+                let status = Status::Diverged { iteration, reason };
+                store.finish(status.clone(), clock.seconds())?;
+                return Ok(Outcome::Ended(status));
+            }
             let mut point = Point::new(iteration, task, task1.accuracy());
             point.task1_loss = Some(task1.loss);
             point.gain = learner.gain().map(evenkeel::gain::Gain::value);

@@ -1,6 +1,6 @@
 //! One run in one process: `evenkeel worker DIR`, which the runner (or a cluster scheduler) starts.
 //!
-//! The spec is read from `DIR/run.json` or `DIR/spec.json`. Progress goes to stdout as one JSON object a line.
+//! The spec is read from `DIR/run.json`. Progress goes to stdout as one JSON object a line.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,7 +12,7 @@ use evenkeel_metrics::Point;
 use serde::{Deserialize, Serialize};
 
 use crate::spec::RunSpec;
-use crate::store::RunWriter;
+use crate::store::{RunWriter, StoreError, is_locked};
 use crate::stream::prepare;
 use crate::train::{self, Outcome, Watch};
 
@@ -82,6 +82,10 @@ pub fn run(
     checkpoint_every: Duration,
     stop: Arc<AtomicBool>,
 ) -> anyhow::Result<Option<Outcome>> {
+    // Asked before the data is loaded: a second runner may try again and again.
+    if is_locked(dir) {
+        return Err(StoreError::Locked { path: dir.display().to_string() }.into());
+    }
     let prepared = prepare(&spec.settings, &mut evenkeel_data::source::Quiet)?;
     if prepared.data_sha256 != spec.data_sha256 {
         anyhow::bail!("{}: the data has changed since this run was described", spec.settings.data);

@@ -4,6 +4,7 @@
 //! `cargo run --release -p evenkeel-kernels --example resnet_skeleton -- [size] [batch] [evaluated]`
 
 mod clock;
+mod evaluator;
 mod network;
 
 use evenkeel_kernels::Path;

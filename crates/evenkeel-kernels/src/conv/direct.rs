@@ -24,7 +24,7 @@ pub(crate) struct Direct<'a> {
 /// The taps of one run of pixels, neighbours in memory merged: a 3×3 filter has at most nine.
 #[derive(Default)]
 struct Taps {
-    taps: [Tap; 9],
+    list: [Tap; 9],
     /// Channels of every tap: `depth`, or `3 · depth` where a row of the filter is one stretch of memory.
     depth: usize,
     count: usize,
@@ -82,7 +82,7 @@ impl Direct<'_> {
             // interior, where the same holds for the pixels that follow. Every tap reads `depth` channels of
             // its pixel (merged ones those of neighbouring, existing pixels) and weights within its group.
             let sums = unsafe {
-                multiply::<S, W>(s, self.x, 0, step, weights, &taps.taps[..taps.count], taps.depth)
+                multiply::<S, W>(s, self.x, 0, step, weights, &taps.list[..taps.count], taps.depth)
             };
             for (o, row) in sums.iter().enumerate() {
                 let channel = group * GROUP + o;
@@ -114,7 +114,7 @@ impl Direct<'_> {
 /// Lists the taps of output pixel `(a, b)` with absolute input offsets.
 #[inline(always)]
 fn gather(plan: &Plan, rows: &Axis, columns: &Axis, a: usize, b: usize, pixel: usize) -> Taps {
-    let mut list = Taps { depth: plan.depth, ..Taps::default() };
+    let mut taps = Taps { depth: plan.depth, ..Taps::default() };
     let (mut first, mut found) = (None, 0);
     let mut merged = true;
     for (tap, x) in columns.valid(b) {
@@ -126,13 +126,13 @@ fn gather(plan: &Plan, rows: &Axis, columns: &Axis, a: usize, b: usize, pixel: u
     let width = if merged { found } else { 1 };
     for (row, y) in rows.valid(a) {
         for (column, x) in columns.valid(b).step_by(width.max(1)) {
-            list.taps[list.count] = Tap {
+            taps.list[taps.count] = Tap {
                 input: (y * plan.in_width + x) * pixel,
                 weight: (row.index * plan.kernel + column.index) * plan.depth * GROUP,
             };
-            list.count += 1;
+            taps.count += 1;
         }
     }
-    list.depth = plan.depth * width.max(1);
-    list
+    taps.depth = plan.depth * width.max(1);
+    taps
 }

@@ -71,9 +71,9 @@ pub(super) fn transform_input<S: Simd>(s: S, tiles: &Tiles, x: &[f32], tile: Til
     let inside =
         tile.row > 0 && tile.column > 0 && tile.row + 5 <= tiles.height && tile.column + 5 <= tiles.width;
     if inside {
-        transform_tile::<S, true>(s, tiles, x, tile, t, v)
+        transform_tile::<S, true>(s, tiles, x, tile, t, v);
     } else {
-        transform_tile::<S, false>(s, tiles, x, tile, t, v)
+        transform_tile::<S, false>(s, tiles, x, tile, t, v);
     }
 }
 

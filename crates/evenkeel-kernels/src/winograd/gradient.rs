@@ -63,18 +63,9 @@ impl Kernel for WinogradGradient<'_> {
                 let (in_step, out_step) = (tiles.inputs * S::LANES, tiles.outputs * S::LANES);
                 let dy = Strided { data: d, at: position * out_stride, step: out_step, row: 0 };
                 let x = Strided { data: v, at: position * in_stride, step: in_step, row: 0 };
+                let (channels, add) = ((tiles.outputs, tiles.inputs), self.add || start > 0);
                 // SAFETY: `count <= chunk` tiles of all channels fit into a stride, and both buffers hold 36.
-                unsafe {
-                    correlate(
-                        s,
-                        dy,
-                        x,
-                        (1, count),
-                        (tiles.outputs, tiles.inputs),
-                        gradient,
-                        self.add || start > 0,
-                    )
-                };
+                unsafe { correlate(s, dy, x, (1, count), channels, gradient, add) };
                 for _ in 0..x_lines.lines_per_call {
                     s.prefetch(self.x, x_lines.next());
                 }

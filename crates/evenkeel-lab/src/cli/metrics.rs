@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         for dir in &args.paths {
             runs.extend(runs_of(dir)?);
         }
-        Summary::of_runs(&runs)?
+        Summary::of_runs(&runs)
     } else {
         return Err(BadInput("give folders or curve files, not both".into()).into());
     };
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The runs of a folder, optimizers in the order of `evenkeel list`, then by name.
-fn runs_of(dir: &Path) -> anyhow::Result<Vec<StoredRun>> {
+pub(super) fn runs_of(dir: &Path) -> anyhow::Result<Vec<StoredRun>> {
     let mut runs = runs_in(dir)?;
     let rank =
         |name: &str| OPTIMIZERS.iter().position(|(known, _)| *known == name).unwrap_or(OPTIMIZERS.len());

@@ -8,13 +8,15 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
+use super::error::BadInput;
 use super::interrupt;
+use super::metrics::runs_of;
 use super::output::print;
 use crate::experiment::Experiment;
 use crate::machine::cores;
 use crate::progress::{FetchProgress, RunProgress};
 use crate::report::{Format, Summary, render};
-use crate::runner::{self, Options};
+use crate::runner::{self, Failure, Options};
 use crate::spec::RunSpec;
 use crate::store::{Store, StoredRun, write_json};
 use crate::stream::prepare;
@@ -45,10 +47,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Runs at once [default: one a core].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
     /// Threads a run; they change the speed, never a number [default: the cores that the jobs leave, at least 1].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Override a setting (`batch=64`) or an optimizer's parameter (`lr=0.1` for all, `ngm-sgd.eta=0.3` for one).
     #[arg(long, value_name = "KEY=VALUE")]
@@ -153,19 +155,22 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let tally = runner::run(&store, &specs, options, &stop, |event| progress.on(&event))?;
     progress.close();
 
-    let summary = Summary::of_runs(&begun(&store, &specs)?)?;
-    write_json(&out.join("summary.json"), &summary)?;
+    // The file tells of everything in the folder, as `evenkeel metrics` does; the table of this experiment.
+    write_json(&out.join("summary.json"), &Summary::of_runs(&runs_of(&out)?))?;
     if tally.interrupted || stop.load(Ordering::Relaxed) {
         eprintln!("stopped; every run is saved. The same command goes on where it was.");
         return Ok(ExitCode::from(130));
     }
-    print(&render(&summary, Format::Table))?;
-    if let Some((_, message)) = tally.failed.first() {
-        let count = tally.failed.len();
-        anyhow::bail!(
-            "{count} of {} runs failed, the first with: {message}; the same command tries them again",
-            specs.len()
+    print(&render(&Summary::of_runs(&begun(&store, &specs)?), Format::Table))?;
+    if let Some(Failure { message, .. }) = tally.failed.first() {
+        let (count, all) = (tally.failed.len(), specs.len());
+        let message = format!(
+            "{count} of {all} runs failed, the first with: {message}; the same command tries them again"
         );
+        if tally.failed.iter().all(|failure| failure.bad_input) {
+            return Err(BadInput(message).into());
+        }
+        anyhow::bail!(message);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 //! The metrics of a group of runs: `summary.json`.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use evenkeel_metrics::{
@@ -139,11 +140,16 @@ struct Group {
 
 impl Summary {
     /// The summary of stored runs, in the order in which they are given. Unfinished and failed runs are named, not counted.
-    pub fn of_runs(runs: &[StoredRun]) -> Result<Self, SummaryError> {
+    pub fn of_runs(runs: &[StoredRun]) -> Self {
         let mut summary = Self::default();
         let mut groups: Vec<Group> = Vec::new();
+        let mut counted = HashSet::new();
         for run in runs {
             let spec = &run.record.spec;
+            // A copy of a run in another folder is not another seed.
+            if !counted.insert(&run.record.id) {
+                continue;
+            }
             let curve = match &run.record.status {
                 Status::Unfinished => Err("unfinished".to_string()),
                 Status::Diverged { iteration, reason } => {
@@ -169,7 +175,16 @@ impl Summary {
         for mut group in groups {
             group.curves.sort_by_key(|(seed, _)| *seed);
             let (seeds, curves): (Vec<u64>, Vec<Curve>) = group.curves.into_iter().unzip();
-            let (mut row, reading) = row(&group.spec.optimizer.name, &curves)?;
+            let name = &group.spec.optimizer.name;
+            let (mut row, reading) = match row(name, &curves) {
+                Ok(row) => row,
+                Err(error) => {
+                    let left_out =
+                        |&seed: &u64| LeftOut { optimizer: name.clone(), seed, reason: error.to_string() };
+                    summary.left_out.extend(seeds.iter().map(left_out));
+                    continue;
+                }
+            };
             row.benchmark.clone_from(&group.spec.benchmark);
             row.parameters = group.spec.optimizer.rule.to_string();
             row.paper = paper::comparable(&group.spec);
@@ -185,7 +200,7 @@ impl Summary {
                 summary.comparisons.extend(compare(first, &a, spec, &b));
             }
         }
-        Ok(summary)
+        summary
     }
 
     /// The summary of curve files of any program: one file a seed, all of one method.

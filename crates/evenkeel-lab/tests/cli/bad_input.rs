@@ -41,6 +41,11 @@ fn idx_files_of_ones_own_run_and_broken_ones_are_named() {
         small_run(out.path(), &arguments)
     };
     must_succeed(&mut run());
+    let mut resnet = run();
+    one_line(
+        &must_fail(resnet.args(["--set", "model=slim-resnet18"]), 2),
+        &["square images of at least 25×25", "2×2"],
+    );
 
     let pixels: Vec<u8> = (0..16).collect();
     let images = "train-images-idx3-ubyte";
@@ -56,19 +61,22 @@ fn idx_files_of_ones_own_run_and_broken_ones_are_named() {
         one_line(&must_fail(&mut run(), 2), &[file, reason]);
     }
     std::fs::remove_file(data.path().join(images)).unwrap();
-    one_line(&must_fail(&mut run(), 2), &[images, "No such file"]);
+    one_line(&must_fail(&mut run(), 2), &[images]);
 }
 
 #[test]
 fn mistakes_on_the_command_line_and_in_experiment_files() {
     let out = tempfile::tempdir().unwrap();
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 9] = [
         (&["--optimizers", "sdg"], "there is no optimizer 'sdg'; did you mean 'sgd'?"),
         (&["--seeds", "none"], "seeds 'none'"),
         (&["--set", "batsch=3"], "unknown key 'batsch'; did you mean 'batch'?"),
         (&["--set", "ngm-sgd.gamma=1"], "gamma must be in [0, 1), got 1"),
         (&["--device", "cuda"], "device: 'cuda' is not available"),
         (&["--set", "classes_per_task=3"], "10 classes do not divide into tasks of 3"),
+        (&["--set", "class_order=[1,2,3]"], "class_order: 3 classes do not divide into tasks of 2"),
+        (&["--set", "classes_per_task=10"], "these settings give one task only"),
+        (&["--set", "batch=1000000000000"], "batch: must be at most 1000000"),
     ];
     for (arguments, reason) in cases {
         one_line(&must_fail(&mut small_run(out.path(), arguments), 2), &[reason]);
@@ -87,7 +95,7 @@ fn mistakes_on_the_command_line_and_in_experiment_files() {
         std::fs::write(&file, text).unwrap();
         one_line(&must_fail(evenkeel().arg("run").arg(&file), 2), &["experiment.toml", reason]);
     }
-    one_line(&must_fail(evenkeel().args(["run", "missing.toml"]), 2), &["missing.toml", "No such file"]);
+    one_line(&must_fail(evenkeel().args(["run", "missing.toml"]), 2), &["missing.toml"]);
 }
 
 #[test]
@@ -113,7 +121,8 @@ fn a_curve_with_a_hole_or_nonsense_is_refused_with_its_line() {
 #[test]
 fn a_checkpoint_or_description_of_another_run_is_refused() {
     let out = tempfile::tempdir().unwrap();
-    must_succeed(&mut small_run(out.path(), &["--seeds", "2", "--optimizers", "sgd"]));
+    let arguments = ["--seeds", "2", "--optimizers", "sgd", "--set", "iterations=1000"];
+    must_succeed(&mut small_run(out.path(), &arguments));
     let dirs = run_dirs(out.path());
     // As if both runs had been interrupted.
     for dir in &dirs {
@@ -146,8 +155,11 @@ fn a_checkpoint_or_description_of_another_run_is_refused() {
     std::fs::write(dirs[0].join("checkpoint.bin"), checkpoint).unwrap();
     one_line(&must_fail(&mut worker(&dirs[0]), 2), &["checkpoint.bin", "belongs to run"]);
 
+    // The same through the runner: the worker's verdict on its input is the command's.
+    one_line(&must_fail(&mut small_run(out.path(), &arguments), 2), &["checkpoint.bin", "belongs to run"]);
+
     std::fs::copy(dirs[1].join("run.json"), dirs[0].join("run.json")).unwrap();
-    let run = small_run(out.path(), &["--seeds", "2", "--optimizers", "sgd"]).output().unwrap();
+    let run = small_run(out.path(), &arguments).output().unwrap();
     assert_eq!(run.status.code(), Some(2));
     one_line(&String::from_utf8_lossy(&run.stderr), &["run.json: describes another run"]);
     std::fs::write(dirs[0].join("run.json"), "{").unwrap();
@@ -164,6 +176,9 @@ fn data_that_is_not_there_is_one_clear_message() {
         .env("EVENKEEL_DATA", empty.path())
         // Nobody answers there, and no npm client is found.
         .env("HTTPS_PROXY", "http://127.0.0.1:9")
+        .env("HTTP_PROXY", "http://127.0.0.1:9")
+        .env_remove("ALL_PROXY")
+        .env_remove("NO_PROXY")
         .env("PATH", "");
     let message = must_fail(&mut command, 1);
     one_line(&message, &["train-images-idx3-ubyte", "tried", "EVENKEEL_DATA"]);

@@ -10,7 +10,7 @@ pub(crate) fn evenkeel() -> Command {
     command
 }
 
-/// A small experiment on the synthetic digits: three optimizers would do, one iteration takes a few milliseconds.
+/// A small experiment on the synthetic digits: an iteration takes a few milliseconds.
 pub(crate) fn small_run(out: &Path, extra: &[&str]) -> Command {
     let mut command = evenkeel();
     command

@@ -59,7 +59,7 @@ fn a_run_killed_at_random_iterations_resumes_to_the_same_bytes() {
             assert!(kills < 500, "the run never comes to its end");
         }
     }
-    assert!(kills >= 2, "only {kills} kills hit a running worker");
+    assert!(kills >= 1, "no kill hit a running worker");
     assert_eq!(curves(whole.path()), curves(killed.path()));
     for dir in run_dirs(killed.path()) {
         assert!(!dir.join("checkpoint.bin").exists());

@@ -157,7 +157,8 @@ fn every_subcommand_has_help_and_lists_and_completions_work() {
 fn a_reader_that_goes_away_is_no_error() {
     use std::process::Stdio;
     for arguments in [&["list"][..], &["data", "list"], &["completions", "zsh"], &["--help"]] {
-        let mut child = evenkeel().args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            evenkeel().args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
