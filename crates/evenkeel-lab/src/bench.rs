@@ -59,7 +59,7 @@ impl Workload {
         let experiment = Experiment::named("split-mnist")?;
         let prepared = prepare(&experiment.settings, &mut crate::progress::FetchProgress::default())?;
         let evaluated = prepared.stream.task(0).test.len();
-        let flops = 2.0 * (784 * 400 + 400 * 400 + 400 * 10) as f64;
+        let flops = 2.0 * f64::from(784 * 400 + 400 * 400 + 400 * 10);
         let spec = experiment.expand(None).remove(0);
         let (stream, normalization) = (prepared.stream, prepared.normalization);
         Ok(Self { name: "mlp", spec, stream, normalization, evaluated, flops })

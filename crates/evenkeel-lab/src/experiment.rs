@@ -1,65 +1,19 @@
 //! From a benchmark name or a TOML file, and the command line's overrides, to a list of checked runs.
 
+mod error;
+mod overrides;
+
 use std::path::Path;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use thiserror::Error;
 
+pub use self::error::ExperimentError;
+use self::overrides::{keys_of, parameters, parse_value, suggest, with_key, with_parameter};
 use crate::benchmark::{BENCHMARKS, Benchmark, DEFAULT_OPTIMIZERS, OPTIMIZERS};
 use crate::spec::{Model, OptimizerSpec, RunSpec, Settings};
 
 /// Seeds when none are named: the paper's five runs.
 pub const DEFAULT_SEEDS: u64 = 5;
-
-/// Why an experiment cannot run. Found before the first iteration.
-#[derive(Debug, Error)]
-pub enum ExperimentError {
-    /// No such benchmark.
-    #[error("there is no benchmark '{name}'{hint}")]
-    Benchmark {
-        /// What was asked for.
-        name: String,
-        /// A suggestion, or the list.
-        hint: String,
-    },
-    /// No such optimizer.
-    #[error("there is no optimizer '{name}'{hint}")]
-    Optimizer {
-        /// What was asked for.
-        name: String,
-        /// A suggestion, or the list.
-        hint: String,
-    },
-    /// No such key.
-    #[error("unknown key '{key}'{hint}")]
-    Key {
-        /// What was given.
-        key: String,
-        /// A suggestion, or the list.
-        hint: String,
-    },
-    /// A value of the wrong type or out of range.
-    #[error("{key}: {reason}")]
-    Value {
-        /// The key.
-        key: String,
-        /// What is wrong with its value.
-        reason: String,
-    },
-    /// The experiment file.
-    #[error("{path}: {reason}")]
-    File {
-        /// The file.
-        path: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// `--seeds`.
-    #[error("seeds '{0}': give a number of seeds (5) or a range (0..5)")]
-    Seeds(String),
-}
 
 /// A checked experiment: the product of its optimizers and seeds on one benchmark.
 #[derive(Debug, Clone, PartialEq)]
@@ -330,106 +284,9 @@ fn variant(
     Ok(optimizer)
 }
 
-fn object<T: Serialize>(value: &T) -> Map<String, Value> {
-    match serde_json::to_value(value) {
-        Ok(Value::Object(map)) => map,
-        _ => Map::new(),
-    }
-}
-
-/// Keys of the settings, those that are absent included.
-fn keys_of(settings: &Settings) -> Vec<String> {
-    let optional = [
-        "model",
-        "crop_padding",
-        "classes_per_task",
-        "class_order",
-        "degrees",
-        "domains",
-        "replay",
-        "eval_samples",
-    ];
-    let mut keys: Vec<String> = object(settings).keys().cloned().collect();
-    keys.extend(optional.iter().map(ToString::to_string).filter(|key| !object(settings).contains_key(key)));
-    keys
-}
-
-fn parameters(optimizer: &OptimizerSpec) -> Vec<String> {
-    let rule = object(&optimizer.rule);
-    rule.keys().filter(|key| *key != "kind").cloned().chain(["reset".to_string()]).collect()
-}
-
-fn with_key(
-    settings: &Settings,
-    key: &str,
-    value: Value,
-    also: &[&str],
-) -> Result<Settings, ExperimentError> {
-    let mut known = keys_of(settings);
-    if !known.contains(&key.to_string()) {
-        known.extend(also.iter().map(ToString::to_string));
-        return Err(ExperimentError::Key { key: key.to_string(), hint: suggest(key, &known) });
-    }
-    replace(settings, key, key, value)
-}
-
-fn with_parameter(
-    optimizer: &OptimizerSpec,
-    key: &str,
-    value: Value,
-) -> Result<OptimizerSpec, ExperimentError> {
-    let full = format!("{}.{key}", optimizer.name);
-    let known = parameters(optimizer);
-    if !known.contains(&key.to_string()) {
-        return Err(ExperimentError::Key { key: full, hint: suggest(key, &known) });
-    }
-    let mut changed = optimizer.clone();
-    if key == "reset" {
-        changed = replace(optimizer, key, &full, value)?;
-    } else {
-        changed.rule = replace(&optimizer.rule, key, &full, value)?;
-    }
-    changed.rule.check().map_err(|error| ExperimentError::Value { key: full, reason: error.to_string() })?;
-    Ok(changed)
-}
-
-/// `of` with one field replaced; the type's own deserialisation checks the value.
-fn replace<T: Serialize + DeserializeOwned>(
-    of: &T,
-    field: &str,
-    name: &str,
-    value: Value,
-) -> Result<T, ExperimentError> {
-    let mut fields = object(of);
-    fields.insert(field.to_string(), value);
-    serde_json::from_value(Value::Object(fields))
-        .map_err(|error| ExperimentError::Value { key: name.to_string(), reason: error.to_string() })
-}
-
-/// A value on the command line is JSON where it parses (`0.3`, `true`, `[0,45]`) and text otherwise.
-fn parse_value(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()))
-}
-
-/// `; did you mean 'x'?` or the list of what there is.
-fn suggest<S: AsRef<str>>(name: &str, known: &[S]) -> String {
-    let similarity = |other: &&S| strsim::jaro_winkler(name, other.as_ref());
-    // A shared beginning ('ngm'), or a slip of a finger or two ('sdg').
-    let slips = |other: &&S| strsim::damerau_levenshtein(name, other.as_ref());
-    let alike = |other: &&S| similarity(other) > 0.8 || slips(other) <= (name.len() / 3).max(1);
-    if let Some(best) = known.iter().filter(alike).max_by(|a, b| similarity(a).total_cmp(&similarity(b))) {
-        format!("; did you mean '{}'?", best.as_ref())
-    } else {
-        let mut names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-        names.dedup();
-        format!("; there are: {}", names.join(", "))
-    }
-}
-
 fn one_line(error: &toml::de::Error, text: &str) -> String {
-    let line = error.span().map(|span| {
-        1 + text.as_bytes()[..span.start.min(text.len())].iter().filter(|byte| **byte == b'\n').count()
-    });
+    let line =
+        error.span().map(|span| 1 + text.get(..span.start).map_or(0, |before| before.matches('\n').count()));
     match line {
         Some(line) => format!("line {line}: {}", error.message()),
         None => error.message().to_string(),
@@ -438,6 +295,7 @@ fn one_line(error: &toml::de::Error, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::overrides::object;
     use super::*;
 
     fn parse(text: &str) -> Result<Experiment, String> {

@@ -13,6 +13,7 @@ use crate::spec::{Model, Settings};
 pub const BACKBONE: &str = r"(^|\.)backbone\.";
 
 /// A model of the paper.
+#[allow(clippy::large_enum_variant)] // there is one of them in a process
 #[derive(Module, Debug)]
 pub enum Network {
     /// Perceptron, all layers modulated.
