@@ -94,9 +94,7 @@ pub fn run(
         let train_loss = f64::from(loss.clone().into_scalar::<f32>());
         if !train_loss.is_finite() {
             let reason = format!("the training loss is {train_loss}");
-            let status = Status::Diverged { iteration, reason };
-            store.finish(status.clone(), clock.seconds())?;
-            return Ok(Outcome::Ended(status));
+            return diverged(store, iteration, reason, clock.seconds());
         }
         let gradients = GradientsParams::from_grads(loss.backward(), learner.model());
         learner = learner.step(gradients, entropy);
@@ -106,9 +104,7 @@ pub fn run(
             let task1 = tests.evaluate(1, &learner);
             if !task1.loss.is_finite() {
                 let reason = format!("the task-1 loss is {}", task1.loss);
-                let status = Status::Diverged { iteration, reason };
-                store.finish(status.clone(), clock.seconds())?;
-                return Ok(Outcome::Ended(status));
+                return diverged(store, iteration, reason, clock.seconds());
             }
             let mut point = Point::new(iteration, task, task1.accuracy());
             point.task1_loss = Some(task1.loss);
@@ -135,6 +131,13 @@ pub fn run(
     }
     store.finish(Status::Done, clock.seconds())?;
     Ok(Outcome::Ended(Status::Done))
+}
+
+/// Ends the run with a recorded reason; other runs go on.
+fn diverged(store: RunWriter, iteration: u64, reason: String, seconds: f64) -> Result<Outcome, TrainError> {
+    let status = Status::Diverged { iteration, reason };
+    store.finish(status.clone(), seconds)?;
+    Ok(Outcome::Ended(status))
 }
 
 /// Batches as tensors; the buffers are reused.
