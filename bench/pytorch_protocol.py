@@ -1,4 +1,4 @@
-"""Split MNIST in PyTorch, written without a look at the Rust code: a check that evenkeel's numbers are the protocol's.
+"""Split MNIST in PyTorch, sharing no code with evenkeel: a check that its numbers are the protocol's.
 
     python3 bench/pytorch_protocol.py MNIST_FOLDER [--optimizers ngm-sgd,sgd] [--seeds N]
 
