@@ -19,11 +19,28 @@ pub(crate) unsafe fn sparse<S: Simd>(
     value: &[[f32; ROWS]],
     panel: &[f32],
 ) -> Tile<S::V> {
-    let mut sums = [[s.zero(); VECTORS]; ROWS];
+    // SAFETY: the caller promises that each column's vectors lie in the panel.
+    unsafe { strided::<S, VECTORS>(s, column, value, panel, VECTORS * S::LANES, 0) }
+}
+
+/// `Σ_e value[e][r] · weights[column[e]][at..]` for six rows and `V` vectors, with rows of `stride` weights.
+///
+/// # Safety
+/// For every column, `column · stride + at + V · LANES <= weights.len()`.
+#[inline(always)]
+pub(crate) unsafe fn strided<S: Simd, const V: usize>(
+    s: S,
+    column: &[u32],
+    value: &[[f32; ROWS]],
+    weights: &[f32],
+    stride: usize,
+    at: usize,
+) -> [[S::V; V]; ROWS] {
+    let mut sums = [[s.zero(); V]; ROWS];
     for (&c, x) in column.iter().zip(value) {
-        let at = c as usize * VECTORS * S::LANES;
-        // SAFETY: the caller promises that the column's vectors lie in the panel.
-        let w: [S::V; VECTORS] = std::array::from_fn(|v| unsafe { s.load(panel, at + v * S::LANES) });
+        let at = c as usize * stride + at;
+        // SAFETY: the caller promises that the column's vectors lie in the weights.
+        let w: [S::V; V] = std::array::from_fn(|v| unsafe { s.load(weights, at + v * S::LANES) });
         for (sums, &x) in sums.iter_mut().zip(x) {
             let x = s.splat(x);
             for (sum, w) in sums.iter_mut().zip(w) {
