@@ -157,18 +157,21 @@ impl Kernel for Product<'_> {
             let (column, value) = self.rows.group(group);
             let mut at = 0;
             while at < outputs {
-                let wide = at + VECTORS * S::LANES <= outputs;
+                let left = (outputs - at) / S::LANES;
                 // SAFETY: every column lies below `weights.len() / outputs` (`SparseRows` and `outputs()` saw to that), and the
                 // vectors from `at` on end within the row's `outputs`.
-                if wide {
-                    let tile =
-                        unsafe { tile::strided::<S, VECTORS>(s, column, value, self.weights, outputs, at) };
-                    write(s, tile, self.base, at, y);
-                    at += VECTORS * S::LANES;
-                } else {
-                    let tile = unsafe { tile::strided::<S, 1>(s, column, value, self.weights, outputs, at) };
-                    write(s, tile, self.base, at, y);
-                    at += S::LANES;
+                unsafe {
+                    // 24 accumulators where there are 32 registers.
+                    if S::LANES == 16 && left >= 2 * VECTORS {
+                        let tile = tile::strided(s, column, value, self.weights, outputs, at);
+                        at = write::<S, { 2 * VECTORS }>(s, tile, self.base, at, y);
+                    } else if left >= VECTORS {
+                        let tile = tile::strided(s, column, value, self.weights, outputs, at);
+                        at = write::<S, VECTORS>(s, tile, self.base, at, y);
+                    } else {
+                        let tile = tile::strided(s, column, value, self.weights, outputs, at);
+                        at = write::<S, 1>(s, tile, self.base, at, y);
+                    }
                 }
             }
         }
@@ -176,14 +179,22 @@ impl Kernel for Product<'_> {
     }
 }
 
+/// Adds the base, writes the outputs from `at` on and returns where the next ones begin.
 #[inline(always)]
-fn write<S: Simd, const V: usize>(s: S, tile: [[S::V; V]; ROWS], base: &[f32], at: usize, y: &mut [f32]) {
+fn write<S: Simd, const V: usize>(
+    s: S,
+    tile: [[S::V; V]; ROWS],
+    base: &[f32],
+    at: usize,
+    y: &mut [f32],
+) -> usize {
     for (tile, row) in tile.into_iter().zip(y.chunks_exact_mut(base.len())) {
         for (v, sum) in tile.into_iter().enumerate() {
             let at = at + v * S::LANES;
             s.put(s.add(sum, s.get(base, at)), row, at);
         }
     }
+    at + V * S::LANES
 }
 
 /// `xᵀ·dy` of some columns of `x`.

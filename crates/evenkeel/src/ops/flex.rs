@@ -6,7 +6,11 @@ use burn::tensor::{DType, Tensor};
 
 /// The tensor as the CPU backend has it; `None` on other devices. Autodiff's record of the tensor is left behind.
 pub(super) fn flex<const D: usize>(tensor: Tensor<D>) -> Option<FlexTensor> {
-    match tensor.into_dispatch().kind {
+    let mut kind = tensor.into_dispatch().kind;
+    while let DispatchTensorKind::Autodiff(inner) = kind {
+        kind = *inner;
+    }
+    match kind {
         DispatchTensorKind::Flex(BackendTensor::Float(tensor)) => Some(tensor),
         DispatchTensorKind::Flex(tensor @ BackendTensor::Autodiff(_)) => Some(tensor.autodiff_inner()),
         #[allow(unreachable_patterns)] // other backends exist with other features of Burn
@@ -44,4 +48,34 @@ pub(super) fn in_place<const D: usize>(
 pub(super) fn contiguous(tensor: FlexTensor) -> FlexTensor {
     let whole = tensor.as_slice::<f32>().is_some_and(|values| size_of_val(values) == tensor.bytes().len());
     if whole { tensor } else { tensor.to_contiguous() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::Device;
+
+    #[test]
+    fn the_numbers_are_found_with_and_without_autodiff_and_are_not_copied() {
+        for device in [Device::flex(), Device::flex().autodiff()] {
+            let tensor = Tensor::<1>::from_data([1.0, 2.0], &device);
+            let (a, b) = (flex(tensor.clone()).unwrap(), flex(tensor).unwrap());
+            assert_eq!(a.as_slice::<f32>().unwrap(), [1.0, 2.0]);
+            assert_eq!(a.bytes().as_ptr(), b.bytes().as_ptr());
+        }
+    }
+
+    #[test]
+    fn what_others_hold_is_not_changed() {
+        let tensor = Tensor::<1>::from_data([1.0, 2.0], &Device::flex());
+        let changed = in_place(tensor.clone(), |values| values[0] = 9.0).unwrap();
+        assert_eq!(tensor.into_data().as_slice::<f32>().unwrap(), [1.0, 2.0]);
+        assert_eq!(changed.into_data().as_slice::<f32>().unwrap(), [9.0, 2.0]);
+    }
+
+    #[test]
+    fn other_numbers_are_left_to_burn() {
+        let tensor = Tensor::<1>::from_data([1.0, 2.0], &Device::flex()).cast(DType::F64);
+        assert!(in_place(tensor, |_| ()).is_err());
+    }
 }
