@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 pub use self::error::ExperimentError;
 use self::overrides::{keys_of, parameters, parse_value, suggest, with_key, with_parameter};
 use crate::benchmark::{BENCHMARKS, Benchmark, DEFAULT_OPTIMIZERS, OPTIMIZERS};
-use crate::spec::{Model, OptimizerSpec, RunSpec, Settings};
+use crate::spec::{CurvatureWindow, Model, OptimizerSpec, RunSpec, Settings};
 
 /// Seeds when none are named: the paper's five runs.
 pub const DEFAULT_SEEDS: u64 = 5;
@@ -204,6 +204,9 @@ impl Experiment {
         if s.device != "flex" {
             return bad("device", format!("'{}' is not available; this build has: flex", s.device));
         }
+        if let Some(window) = &s.curvature {
+            check_curvature(window)?;
+        }
         if self.optimizers.is_empty() {
             return bad("optimizers", "name at least one".into());
         }
@@ -213,6 +216,10 @@ impl Experiment {
             }
             if let Err(error) = optimizer.rule.check() {
                 return bad(&optimizer.name, error.to_string());
+            }
+            if optimizer.freeze && s.model == Model::Mlp {
+                let reason = "an MLP has no convolutional part; choose a benchmark with model slim-resnet18";
+                return bad(&format!("{}.freeze", optimizer.name), reason.into());
             }
         }
         Ok(())
@@ -234,6 +241,23 @@ impl Experiment {
             specs.extend(self.optimizers.iter().map(|optimizer| run(seed, optimizer)));
         }
         specs
+    }
+}
+
+fn check_curvature(window: &CurvatureWindow) -> Result<(), ExperimentError> {
+    let at_least_1 = [
+        ("switch", window.switch as u64),
+        ("every", window.every),
+        ("steps", window.steps as u64),
+        ("batches", window.batches as u64),
+        ("batch", window.batch as u64),
+    ];
+    match at_least_1.iter().find(|(_, value)| !(1..=1_000_000).contains(value)) {
+        Some((key, _)) => Err(ExperimentError::Value {
+            key: format!("curvature.{key}"),
+            reason: "must be between 1 and 1000000".into(),
+        }),
+        None => Ok(()),
     }
 }
 
