@@ -4,6 +4,7 @@ mod bench;
 mod completions;
 mod data;
 mod error;
+mod execute;
 mod interrupt;
 mod list;
 mod metrics;

@@ -2,12 +2,12 @@
 
 mod error;
 mod overrides;
-
-use std::path::Path;
+mod plan;
 
 use serde_json::{Map, Value};
 
 pub use self::error::ExperimentError;
+pub use self::plan::Plan;
 use self::overrides::{keys_of, parameters, parse_value, suggest, with_key, with_parameter};
 use crate::benchmark::{BENCHMARKS, Benchmark, DEFAULT_OPTIMIZERS, OPTIMIZERS};
 use crate::spec::{CurvatureWindow, Model, OptimizerSpec, RunSpec, Settings};
@@ -40,16 +40,6 @@ impl Experiment {
             optimizers: optimizers.collect(),
             seeds: (0..DEFAULT_SEEDS).collect(),
         })
-    }
-
-    /// An experiment file; its keys are described in `docs/experiment-file.md`.
-    pub fn load(path: &Path) -> Result<Self, ExperimentError> {
-        let file = |reason: String| ExperimentError::File { path: path.display().to_string(), reason };
-        let text = std::fs::read_to_string(path).map_err(|error| file(error.to_string()))?;
-        // The parser's message spans several lines; its first and last say where and what.
-        let table: Map<String, Value> =
-            toml::from_str(&text).map_err(|error: toml::de::Error| file(one_line(&error, &text)))?;
-        Self::from_table(table).map_err(|error| file(error.to_string()))
     }
 
     fn from_table(mut table: Map<String, Value>) -> Result<Self, ExperimentError> {
@@ -96,7 +86,7 @@ impl Experiment {
             Some(Value::String(range)) => experiment.set_seeds(&range)?,
             Some(_) => return Err(value_error("seeds", "expected a number or a range such as \"0..5\"")),
         }
-        let known = ["benchmark", "optimizers", "optimizer", "seeds"];
+        let known = ["benchmark", "optimizers", "optimizer", "seeds", "part"];
         for (key, value) in table {
             experiment.settings = with_key(&experiment.settings, &key, value, &known)?;
         }
@@ -306,15 +296,6 @@ fn variant(
         optimizer = with_parameter(&optimizer, &key, value)?;
     }
     Ok(optimizer)
-}
-
-fn one_line(error: &toml::de::Error, text: &str) -> String {
-    let line =
-        error.span().map(|span| 1 + text.get(..span.start).map_or(0, |before| before.matches('\n').count()));
-    match line {
-        Some(line) => format!("line {line}: {}", error.message()),
-        None => error.message().to_string(),
-    }
 }
 
 #[cfg(test)]
