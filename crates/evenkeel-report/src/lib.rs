@@ -5,8 +5,11 @@
 
 pub mod document;
 pub mod figure;
+pub mod png;
+pub mod svg;
 pub mod table;
 
 pub use crate::document::{Document, Section};
 pub use crate::figure::{Axis, Color, Dash, Figure, Panel, Plot, Style};
+pub use crate::svg::Theme;
 pub use crate::table::{Cell, Table};
