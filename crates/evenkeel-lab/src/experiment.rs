@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 pub use self::error::ExperimentError;
 pub use self::plan::Plan;
-use self::overrides::{keys_of, parameters, parse_value, suggest, with_key, with_parameter};
+pub(crate) use self::overrides::suggest;
+use self::overrides::{keys_of, parameters, parse_value, with_key, with_parameter};
 use crate::benchmark::{BENCHMARKS, Benchmark, DEFAULT_OPTIMIZERS, OPTIMIZERS};
 use crate::spec::{CurvatureWindow, Model, OptimizerSpec, RunSpec, Settings};
 

@@ -21,6 +21,7 @@ pub mod network;
 pub mod paper;
 pub mod progress;
 pub mod report;
+pub mod reproduce;
 pub mod runner;
 pub mod spec;
 pub mod store;

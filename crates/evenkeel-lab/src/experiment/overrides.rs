@@ -91,7 +91,7 @@ pub(super) fn parse_value(text: &str) -> Value {
 }
 
 /// `; did you mean 'x'?` or the list of what there is.
-pub(super) fn suggest<S: AsRef<str>>(name: &str, known: &[S]) -> String {
+pub(crate) fn suggest<S: AsRef<str>>(name: &str, known: &[S]) -> String {
     let similarity = |other: &&S| strsim::jaro_winkler(name, other.as_ref());
     // A shared beginning ('ngm'), or a slip of a finger or two ('sdg').
     let slips = |other: &&S| strsim::damerau_levenshtein(name, other.as_ref());
