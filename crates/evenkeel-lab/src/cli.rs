@@ -4,10 +4,12 @@ mod bench;
 mod completions;
 mod data;
 mod error;
+mod execute;
 mod interrupt;
 mod list;
 mod metrics;
 mod output;
+mod reproduce;
 mod run;
 mod status;
 mod worker;
@@ -24,6 +26,7 @@ use clap::{Parser, Subcommand};
     after_help = "Examples:\n  \
         evenkeel run split-mnist                        the paper's experiment: 4 optimizers, 5 seeds\n  \
         evenkeel run split-digits --seeds 2             a first look without any download\n  \
+        evenkeel reproduce --list                       every table and figure of the paper, and its cost\n  \
         evenkeel status runs/split-mnist                how far it is\n  \
         evenkeel metrics runs/split-mnist               the tables again\n  \
         evenkeel metrics my-curve-*.csv --format json   the same metrics for curves of your own"
@@ -36,6 +39,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Reproduce(reproduce::Args),
     Status(status::Args),
     Metrics(metrics::Args),
     Data(data::Args),
@@ -49,6 +53,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Metrics(args) => metrics::run(&args),
         Command::Data(args) => data::run(&args),

@@ -12,7 +12,9 @@ use evenkeel_metrics::Point;
 use thiserror::Error;
 
 use crate::checkpoint::Checkpoint;
+use crate::curvature::{CurvatureProbe, ProbeError};
 use crate::evaluate::{Evaluation, TestSet};
+use crate::extra::TRAIN_ACC;
 use crate::learner::{Learner, StateError};
 use crate::spec::{RunSpec, Settings};
 use crate::store::{RunWriter, Status, StoreError};
@@ -26,6 +28,9 @@ pub enum TrainError {
     /// A state that does not fit the model.
     #[error("the checkpoint does not fit this model: {0}")]
     State(#[from] StateError),
+    /// A curvature.
+    #[error("curvature: {0}")]
+    Curvature(#[from] ProbeError),
     /// The run directory.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -75,6 +80,7 @@ pub fn run(
         learner = learner.load(checkpoint.weights, checkpoint.optimizer)?;
     }
     let mut batches = Batches::new(stream, sampler, normalization, settings);
+    let mut probe = CurvatureProbe::new(spec, stream, normalization, &device);
     let clock = Clock::new(store.seconds_before());
     let mut last_checkpoint = Instant::now();
 
@@ -88,8 +94,15 @@ pub fn run(
 
         // Forward with W = g·w, backward, step, gain.
         let (x, y) = batches.draw(task, iteration, &device);
-        let logits = learner.model().forward(x, stream.shape());
+        let logits = if spec.optimizer.freeze && task > 1 {
+            learner.model().forward_frozen(x, stream.shape())
+        } else {
+            learner.model().forward(x, stream.shape())
+        };
         let entropy = mean_entropy(&logits);
+        if settings.train_acc {
+            store.append_extra(iteration, task, TRAIN_ACC, batch_accuracy(&logits, &y))?;
+        }
         let loss = cross_entropy(logits, y);
         let train_loss = f64::from(loss.clone().into_scalar::<f32>());
         if !train_loss.is_finite() {
@@ -120,6 +133,12 @@ pub fn run(
             watch.evaluated(&point);
         }
 
+        if let Some(probe) = probe.as_mut().filter(|probe| probe.is_due(iteration)) {
+            for (quantity, value) in probe.measure(&learner)? {
+                store.append_extra(iteration, task, quantity, value)?;
+            }
+        }
+
         let stop = watch.must_stop();
         if task_ends || stop || last_checkpoint.elapsed() >= checkpoint_every {
             store.checkpoint(iteration, clock.seconds(), learner.save()?)?;
@@ -131,6 +150,14 @@ pub fn run(
     }
     store.finish(Status::Done, clock.seconds())?;
     Ok(Outcome::Ended(Status::Done))
+}
+
+/// Percentage of a batch that is predicted right.
+fn batch_accuracy(logits: &Tensor<2>, y: &Tensor<1, Int>) -> f64 {
+    let [batch, _] = logits.dims();
+    let predicted = logits.clone().argmax(1).reshape([batch]);
+    let hits: i64 = predicted.equal(y.clone()).int().sum().into_scalar();
+    100.0 * hits as f64 / batch as f64
 }
 
 /// Ends the run with a recorded reason; other runs go on.

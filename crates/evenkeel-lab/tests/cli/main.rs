@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod reproduce;
 mod reproducible;
 mod results;
 mod runner;

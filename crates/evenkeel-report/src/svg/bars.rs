@@ -1,0 +1,122 @@
+//! Groups of bars with error bars.
+
+use std::fmt::Write as _;
+
+use super::frame::{Canvas, Frame, Margins, Rect, TICK, clipped, tick_room};
+use super::legend::Legend;
+use super::markup::{escape, number, shortened, width};
+use super::scale::Scale;
+use crate::figure::{Bars, Panel};
+
+pub(super) fn draw(panel: &Panel, plot: &Bars, canvas: &Canvas, legend: &Legend) -> (String, Frame) {
+    let theme = canvas.theme;
+    let values = || {
+        plot.series.iter().flat_map(|s| {
+            let error =
+                |i: usize| s.errors.as_ref().and_then(|e| e.get(i)).copied().filter(|e| e.is_finite());
+            let tips = s.values.iter().enumerate().flat_map(move |(i, v)| {
+                let error = error(i).unwrap_or(0.0);
+                [v - error, v + error]
+            });
+            tips.chain(s.reference.iter().flatten().copied())
+        })
+    };
+    // Bars stand on zero, and have some air above them.
+    let range = panel.y.range.or_else(|| {
+        let (low, high) =
+            values().filter(|v| v.is_finite()).fold((0f64, 0f64), |(l, h), v| (l.min(v), h.max(v)));
+        (!panel.y.log && high > low).then_some([low * 1.05, high * 1.05])
+    });
+    let y_scale = |area: &Rect| Scale::new(values(), range, panel.y.log, 0.1, (area.bottom(), area.y));
+    let mut margins = Margins { top: 0.0, bottom: 0.0, left: 0.0, right: 0.0 };
+    let area = canvas.plot(&margins);
+    margins.left = tick_room(&y_scale(&area), area.height);
+    let groups = plot.groups.len().max(1);
+    let room = canvas.plot(&margins).width / groups as f64;
+    let widest = plot.groups.iter().map(|name| width(name, TICK)).fold(0.0, f64::max);
+    let slanted = widest > room - 4.0;
+    if slanted {
+        margins.bottom = (widest.min(110.0) * 0.5).min(60.0);
+    }
+    let area = canvas.plot(&margins);
+    let y = y_scale(&area);
+    let x = Scale { low: 0.0, high: groups as f64, from: area.x, to: area.right(), log: false };
+
+    let mut svg = canvas.titles(panel, &area) + &canvas.y_axis(&area, &y);
+    for (i, name) in plot.groups.iter().enumerate() {
+        let (at, below) = (x.at(i as f64 + 0.5), area.bottom() + 15.0);
+        let place = if slanted {
+            format!("text-anchor=\"end\" transform=\"rotate(-30 {at:.1} {below:.1})\"")
+        } else {
+            "text-anchor=\"middle\"".to_string()
+        };
+        let _ = writeln!(
+            svg,
+            "<text x=\"{at:.1}\" y=\"{below:.1}\" font-size=\"{TICK}\" {place} fill=\"{}\">{}</text>",
+            theme.soft(),
+            escape(&shortened(name, TICK, 115.0))
+        );
+    }
+    let mut inner = String::new();
+    let bar = room * 0.8 / plot.series.len().max(1) as f64;
+    let base = if panel.y.log { area.bottom() } else { y.at(0.0).clamp(area.y, area.bottom()) };
+    for (k, series) in plot.series.iter().enumerate() {
+        let (index, style) = legend.find(&series.name);
+        let color = theme.color(series.style.unwrap_or(style).color);
+        let _ = writeln!(inner, "<g class=\"s\" data-s=\"{index}\">");
+        for (i, value) in series.values.iter().enumerate().take(groups).filter(|(_, v)| v.is_finite()) {
+            let left = x.at(i as f64) + room * 0.1 + k as f64 * bar;
+            let top = y.at(*value);
+            let error = series.errors.as_ref().and_then(|e| e.get(i)).copied().filter(|e| e.is_finite());
+            let reference =
+                series.reference.as_ref().and_then(|r| r.get(i)).copied().filter(|r| r.is_finite());
+            let mut tip = format!(
+                "{}, {}: {}",
+                series.name,
+                plot.groups.get(i).map_or("", String::as_str),
+                number(*value)
+            );
+            if let Some(error) = error {
+                let _ = write!(tip, " ± {}", number(error));
+            }
+            if let Some(reference) = reference {
+                let _ = write!(tip, "; paper {}", number(reference));
+            }
+            let tip = escape(&tip);
+            let _ = writeln!(
+                inner,
+                "<rect class=\"tip\" data-tip=\"{tip}\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{color}\" fill-opacity=\"0.85\"><title>{tip}</title></rect>",
+                top.min(base),
+                (bar - 1.0).max(0.5),
+                (top - base).abs().max(0.5)
+            );
+            let middle = left + (bar - 1.0) / 2.0;
+            if let Some(error) = error {
+                let cap = (bar * 0.22).min(4.0);
+                let (low, high) = (y.at(value - error), y.at(value + error));
+                let _ = writeln!(
+                    inner,
+                    "<path d=\"M{middle:.1} {low:.1}V{high:.1}M{:.1} {high:.1}h{:.1}M{:.1} {low:.1}h{:.1}\" fill=\"none\" stroke=\"{}\"/>",
+                    middle - cap,
+                    2.0 * cap,
+                    middle - cap,
+                    2.0 * cap,
+                    theme.ink()
+                );
+            }
+            if let Some(reference) = reference {
+                let _ = writeln!(
+                    inner,
+                    "<path d=\"M{left:.1} {:.1}h{:.1}\" stroke=\"{}\" stroke-width=\"2\"/>",
+                    y.at(reference),
+                    bar - 1.0,
+                    theme.ink()
+                );
+            }
+        }
+        inner += "</g>\n";
+    }
+    svg += &clipped(&area, &inner);
+    svg += &canvas.spines(&area);
+    (svg, Frame { plot: area, x, y })
+}

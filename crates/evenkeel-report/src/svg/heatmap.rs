@@ -1,0 +1,142 @@
+//! A matrix as colours, the numbers in it, and a colour bar.
+
+use std::fmt::Write as _;
+
+use super::frame::{Canvas, Frame, Margins, TICK};
+use super::markup::{escape, number, shortened, width};
+use super::scale::Scale;
+use crate::figure::{Heatmap, Panel};
+
+/// Cividis: monotonous in lightness, the same for every kind of colour vision.
+const RAMP: [(f64, f64, f64); 6] = [
+    (0.0, 34.0, 78.0),
+    (53.0, 69.0, 108.0),
+    (102.0, 105.0, 112.0),
+    (148.0, 142.0, 119.0),
+    (200.0, 184.0, 102.0),
+    (254.0, 232.0, 56.0),
+];
+
+pub(super) fn draw(panel: &Panel, plot: &Heatmap, canvas: &Canvas) -> (String, Frame) {
+    let theme = canvas.theme;
+    let widest = plot.y_names.iter().map(|name| width(name, TICK)).fold(0.0, f64::max);
+    let margins = Margins { top: 0.0, bottom: 0.0, left: widest.min(120.0) + 4.0, right: 56.0 };
+    let area = canvas.plot(&margins);
+    let (columns, rows) = (plot.x_names.len().max(1), plot.y_names.len().max(1));
+    let (wide, high) = (area.width / columns as f64, area.height / rows as f64);
+    let finite = || plot.values.iter().flatten().copied().filter(|v| v.is_finite());
+    let (low, top) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+    let share = |value: f64| if top > low { (value - low) / (top - low) } else { 0.5 };
+    let best = if plot.low_is_good { low } else { top };
+
+    let mut svg = canvas.titles(panel, &area);
+    let mut frames = String::new();
+    for (j, name) in plot.y_names.iter().enumerate() {
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{TICK}\" text-anchor=\"end\" fill=\"{}\">{}</text>",
+            area.x - 5.0,
+            area.y + (j as f64 + 0.5) * high + 3.5,
+            theme.soft(),
+            escape(&shortened(name, TICK, 120.0))
+        );
+        for (i, value) in plot.values.get(j).into_iter().flatten().enumerate().take(columns) {
+            let (x, y) = (area.x + i as f64 * wide, area.y + j as f64 * high);
+            let x_name = plot.x_names.get(i).map_or("", String::as_str);
+            let (shown, fill, ink) = if value.is_finite() {
+                let share = share(*value);
+                let ink = if share > 0.55 { "#14171c" } else { "#ffffff" };
+                (format!("{value:.*}", plot.digits), color(share), ink)
+            } else {
+                ("–".to_string(), "none".to_string(), theme.soft())
+            };
+            let tip = escape(&format!(
+                "{} {x_name}, {} {name}: {} {}",
+                panel.x.label,
+                panel.y.label,
+                plot.label,
+                number(*value)
+            ));
+            let _ = writeln!(
+                svg,
+                "<rect class=\"tip\" data-tip=\"{tip}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{fill}\"><title>{tip}</title></rect>",
+                wide - 1.0,
+                high - 1.0
+            );
+            let size = (wide / (0.66 * shown.chars().count() as f64)).min(high * 0.8).min(11.0);
+            if size >= 6.0 {
+                let _ = writeln!(
+                    svg,
+                    "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{size:.1}\" text-anchor=\"middle\" fill=\"{ink}\" pointer-events=\"none\">{shown}</text>",
+                    x + wide / 2.0,
+                    y + high / 2.0 + size * 0.35
+                );
+            }
+            if *value == best {
+                let _ = writeln!(
+                    frames,
+                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"none\" stroke=\"{}\" stroke-width=\"3\" pointer-events=\"none\"/>",
+                    x + 0.5,
+                    y + 0.5,
+                    wide - 2.0,
+                    high - 2.0,
+                    theme.color(crate::figure::Color::Orange)
+                );
+            }
+        }
+    }
+    svg += &frames;
+    for (i, name) in plot.x_names.iter().enumerate() {
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{TICK}\" text-anchor=\"middle\" fill=\"{}\">{}</text>",
+            area.x + (i as f64 + 0.5) * wide,
+            area.bottom() + 15.0,
+            theme.soft(),
+            escape(&shortened(name, TICK, wide))
+        );
+    }
+    if top >= low {
+        svg += &bar(plot, canvas, (area.right() + 8.0, area.y, area.height), (low, top));
+    }
+    let x = Scale { low: 0.0, high: columns as f64, from: area.x, to: area.right(), log: false };
+    let y = Scale { low: 0.0, high: rows as f64, from: area.y, to: area.bottom(), log: false };
+    (svg, Frame { plot: area, x, y })
+}
+
+fn bar(plot: &Heatmap, canvas: &Canvas, (x, y, height): (f64, f64, f64), (low, top): (f64, f64)) -> String {
+    let steps = 24;
+    let step = height / f64::from(steps);
+    let mut svg = String::new();
+    for i in 0..steps {
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{x:.1}\" y=\"{:.2}\" width=\"8\" height=\"{:.2}\" fill=\"{}\"/>",
+            y + f64::from(i) * step,
+            step + 0.3,
+            color(1.0 - (f64::from(i) + 0.5) / f64::from(steps))
+        );
+    }
+    let digits = plot.digits;
+    for (value, at) in [(top, y + 8.0), (low, y + height)] {
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{at:.1}\" font-size=\"9\" fill=\"{}\">{value:.digits$}</text>",
+            x + 11.0,
+            canvas.theme.soft()
+        );
+    }
+    let (cx, cy) = (x + 20.0, y + height / 2.0);
+    svg + &format!(
+        "<text x=\"{cx:.1}\" y=\"{cy:.1}\" font-size=\"{TICK}\" text-anchor=\"middle\" transform=\"rotate(-90 {cx:.1} {cy:.1})\" fill=\"{}\">{}</text>\n",
+        canvas.theme.ink(),
+        escape(&shortened(&plot.label, TICK, height - 30.0))
+    )
+}
+
+fn color(share: f64) -> String {
+    let at = share.clamp(0.0, 1.0) * (RAMP.len() - 1) as f64;
+    let (from, to) = (RAMP[at.floor() as usize], RAMP[at.ceil() as usize]);
+    let mix = |a: f64, b: f64| (a + (b - a) * at.fract()).round() as u8;
+    format!("#{:02x}{:02x}{:02x}", mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
+}
