@@ -8,7 +8,9 @@ mod interrupt;
 mod list;
 mod metrics;
 mod output;
+mod report;
 mod run;
+mod serve;
 mod status;
 mod worker;
 
@@ -26,6 +28,8 @@ use clap::{Parser, Subcommand};
         evenkeel run split-digits --seeds 2             a first look without any download\n  \
         evenkeel status runs/split-mnist                how far it is\n  \
         evenkeel metrics runs/split-mnist               the tables again\n  \
+        evenkeel report runs/split-mnist                tables and figures in one HTML file\n  \
+        evenkeel serve runs/split-mnist                 the same while runs go on, in a browser\n  \
         evenkeel metrics my-curve-*.csv --format json   the same metrics for curves of your own"
 )]
 struct Cli {
@@ -38,6 +42,8 @@ enum Command {
     Run(run::Args),
     Status(status::Args),
     Metrics(metrics::Args),
+    Report(report::Args),
+    Serve(serve::Args),
     Data(data::Args),
     List(list::Args),
     Bench(bench::Args),
@@ -51,6 +57,8 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Metrics(args) => metrics::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Data(args) => data::run(&args),
         Command::List(_) => list::run(),
         Command::Bench(args) => bench::run(&args),

@@ -20,6 +20,7 @@ pub mod paper;
 pub mod progress;
 pub mod report;
 pub mod runner;
+pub mod serve;
 pub mod spec;
 pub mod store;
 pub mod stream;

@@ -5,6 +5,7 @@
 
 pub mod document;
 pub mod figure;
+pub mod page;
 pub mod png;
 pub mod svg;
 pub mod table;

@@ -17,11 +17,11 @@ pub(crate) struct Rect {
 }
 
 impl Rect {
-    pub(super) fn right(&self) -> f64 {
+    pub(crate) fn right(&self) -> f64 {
         self.x + self.width
     }
 
-    pub(super) fn bottom(&self) -> f64 {
+    pub(crate) fn bottom(&self) -> f64 {
         self.y + self.height
     }
 }
@@ -38,7 +38,6 @@ pub(super) struct Canvas {
 pub(crate) struct Frame {
     pub(crate) plot: Rect,
     pub(crate) x: Scale,
-    pub(crate) y: Scale,
 }
 
 /// Room around the plot.
