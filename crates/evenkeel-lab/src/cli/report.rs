@@ -15,6 +15,9 @@ use crate::report::{Folders, document};
 /// Pixels of a PNG a unit of the drawing: about 300 dpi in the column of a paper.
 const PNG_SCALE: f32 = 3.0;
 
+/// Points of a curve in a drawing; its CSV has all.
+const POINTS: usize = 2400;
+
 /// Make one self-contained HTML file of the runs and outcomes in some folders.
 ///
 /// Tables beside the paper's, figures, what was run and how to run it again. It needs no network and opens from disk.
@@ -78,8 +81,9 @@ fn write_figures(document: &Document, dir: &Path, theme: Theme) -> anyhow::Resul
     let mut names = HashSet::new();
     for figure in document.sections.iter().flat_map(|section| &section.figures) {
         let name = free(&figure.id, &mut names);
-        write(&dir.join(format!("{name}.svg")), figure.to_svg(theme).as_bytes())?;
-        write(&dir.join(format!("{name}.png")), &figure.to_png(theme, PNG_SCALE)?)?;
+        let drawn = figure.thinned(POINTS);
+        write(&dir.join(format!("{name}.svg")), drawn.to_svg(theme).as_bytes())?;
+        write(&dir.join(format!("{name}.png")), &drawn.to_png(theme, PNG_SCALE)?)?;
         write(&dir.join(format!("{name}.csv")), figure.to_csv().as_bytes())?;
     }
     Ok(names.len())

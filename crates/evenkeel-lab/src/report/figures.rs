@@ -102,7 +102,7 @@ fn zooms(id: &str, groups: &[Group]) -> Option<Figure> {
     let switches = &groups.first()?.curves.switches;
     let length = *switches.first()?;
     let mut figure =
-        Figure::new(format!("{id}-switches"), "Each switch from near", switches.len().clamp(1, 4));
+        Figure::new(format!("{id}-switches"), "Each switch from near", switches.len().clamp(1, 2));
     figure.caption =
         "Task-1 test accuracy around each task switch; iteration 0 is the last one of the old task. \
         Mean ± standard error over seeds, a dot at the minimum of the mean curve."
