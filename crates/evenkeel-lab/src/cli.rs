@@ -4,6 +4,7 @@ mod bench;
 mod completions;
 mod data;
 mod error;
+mod export;
 mod interrupt;
 mod list;
 mod metrics;
@@ -44,6 +45,7 @@ enum Command {
     Metrics(metrics::Args),
     Report(report::Args),
     Serve(serve::Args),
+    Export(export::Args),
     Data(data::Args),
     List(list::Args),
     Bench(bench::Args),
@@ -59,6 +61,7 @@ pub fn main() -> ExitCode {
         Command::Metrics(args) => metrics::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Data(args) => data::run(&args),
         Command::List(_) => list::run(),
         Command::Bench(args) => bench::run(&args),

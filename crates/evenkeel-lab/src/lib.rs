@@ -25,4 +25,5 @@ pub mod spec;
 pub mod store;
 pub mod stream;
 pub mod train;
+pub mod weights;
 pub mod worker;

@@ -16,6 +16,7 @@ use crate::evaluate::{Evaluation, TestSet};
 use crate::learner::{Learner, StateError};
 use crate::spec::{RunSpec, Settings};
 use crate::store::{RunWriter, Status, StoreError};
+use crate::weights::WeightsError;
 
 /// Why training stopped before its end.
 #[derive(Debug, Error)]
@@ -29,6 +30,9 @@ pub enum TrainError {
     /// The run directory.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The file of the weights.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
 }
 
 /// How a call of [`run`] ended.
@@ -49,6 +53,10 @@ pub trait Watch {
     fn evaluated(&mut self, point: &Point);
     /// Asked after each iteration.
     fn must_stop(&self) -> bool;
+    /// Called with what was learnt, before the run is marked as done.
+    fn trained(&mut self, _learner: &Learner) -> Result<(), WeightsError> {
+        Ok(())
+    }
 }
 
 /// Runs `spec` on `stream` from its beginning, or from `checkpoint`, to its end.
@@ -129,6 +137,7 @@ pub fn run(
             return Ok(Outcome::Interrupted { iteration });
         }
     }
+    watch.trained(&learner)?;
     store.finish(Status::Done, clock.seconds())?;
     Ok(Outcome::Ended(Status::Done))
 }

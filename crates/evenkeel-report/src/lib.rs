@@ -4,6 +4,7 @@
 //! that a section can be written by one program and shown by another.
 
 pub mod document;
+pub mod export;
 pub mod figure;
 pub mod page;
 pub mod png;

@@ -22,6 +22,9 @@ const SCRIPT: &str = include_str!("page/script.js");
 /// Curves are drawn with about so many points: more than pixels, few enough for a small file.
 const POINTS: usize = 900;
 
+/// So many tables come before the figures, the others after them.
+const TABLES_FIRST: usize = 2;
+
 impl Document {
     /// The page, to be opened from disk.
     pub fn to_html(&self) -> String {
@@ -113,11 +116,15 @@ fn section(section: &Section, ids: &mut Ids) -> String {
         }
         html += "</ul>\n";
     }
-    for table in &section.tables {
+    let (first, rest) = section.tables.split_at(section.tables.len().min(TABLES_FIRST));
+    for table in first {
         html += &table_element(table, &ids.unique(&table.id));
     }
     for figure in &section.figures {
         html += &figure_element(&figure.thinned(POINTS), &ids.unique(&figure.id));
+    }
+    for table in rest {
+        html += &table_element(table, &ids.unique(&table.id));
     }
     html
 }

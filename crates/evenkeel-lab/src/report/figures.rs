@@ -2,7 +2,7 @@
 
 use evenkeel_metrics::{Curve, Estimate};
 use evenkeel_report::figure::{BarSeries, Bars, Lines, Mark, Series};
-use evenkeel_report::{Axis, Figure, Panel, Style};
+use evenkeel_report::{Axis, Dash, Figure, Panel, Style};
 
 use super::curves::{Averaged, MeanCurves, Measure};
 use super::summary::Row;
@@ -80,7 +80,7 @@ fn curves(id: &str, groups: &[Group], unfinished: &[Unfinished]) -> Figure {
             let y: Vec<f64> = run.curve.points().iter().map(value).collect();
             if y.iter().any(|value| value.is_finite()) {
                 let x = run.curve.points().iter().map(|p| p.iteration as f64).collect();
-                let style = Style::known(&run.optimizer);
+                let style = Style::known(&run.optimizer).map(alone);
                 series.push(Series { name: run.name.clone(), style, x, y, ..Series::default() });
             }
         }
@@ -96,6 +96,12 @@ fn curves(id: &str, groups: &[Group], unfinished: &[Unfinished]) -> Figure {
         figure.panels.push(Panel::new(title, Axis::new("iteration"), y, plot).with_span(span));
     }
     figure
+}
+
+/// The style of a single run: the colour of its optimizer, another dash than the mean's.
+fn alone(style: Style) -> Style {
+    let dash = if style.dash == Dash::Solid { Dash::Dotted } else { Dash::Solid };
+    Style { dash, ..style }
 }
 
 fn zooms(id: &str, groups: &[Group]) -> Option<Figure> {
@@ -143,10 +149,12 @@ fn gaps(id: &str, groups: &[Group]) -> Option<Figure> {
         groups.iter().map(|group| group.row.sg_per_transition.len()).max().filter(|n| *n > 0)?;
     let names: Vec<String> = (1..=transitions).map(|k| format!("{k}→{}", k + 1)).collect();
     let mut figure = Figure::new(format!("{id}-gaps"), "Stability gap and loss spike at each switch", 2);
-    figure.caption = "a: stability gap of each transition, the paper's reading (minimum on the mean curve, ± as in the paper); \
-        lines are the paper's values. b: highest task-1 loss after a switch minus the loss before it, mean ± standard \
+    let published = groups.iter().any(|group| group.row.paper.is_some());
+    let lines = if published { "; lines are the paper's values" } else { "" };
+    figure.caption = format!(
+        "a: stability gap of each transition, the paper's reading (minimum on the mean curve, ± as in the paper){lines}. b: highest task-1 loss after a switch minus the loss before it, mean ± standard \
         deviation over seeds."
-        .to_string();
+    );
     let pick = |estimates: &[Option<Estimate>], of: fn(&Estimate) -> f64| -> Vec<f64> {
         estimates.iter().map(|estimate| estimate.as_ref().map_or(f64::NAN, of)).collect()
     };
