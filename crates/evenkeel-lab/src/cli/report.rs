@@ -51,10 +51,11 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     must_be_folders(&args.dirs)?;
     let folders = Folders::read(&args.dirs);
-    for problem in &folders.problems {
-        eprintln!("left out: {problem}");
-    }
     let document = document(&args.title, folders);
+    // What the page says prominently is said here, too.
+    for warning in document.sections.iter().flat_map(|section| &section.warnings) {
+        eprintln!("note: {warning}");
+    }
     write(&args.output, document.to_html().as_bytes())?;
     eprintln!("{}: {} sections", args.output.display(), document.sections.len());
     if let Some(dir) = &args.figures {

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod report;
 mod reproducible;
 mod results;
 mod runner;

@@ -97,8 +97,7 @@ impl<W: Write + Send> CurveWriter<W> {
     }
 
     /// Completes the file; without it nothing can be read.
-    pub fn finish(mut self) -> Result<W, ParquetError> {
-        self.file.finish()?;
+    pub fn finish(self) -> Result<W, ParquetError> {
         self.file.into_inner()
     }
 }
