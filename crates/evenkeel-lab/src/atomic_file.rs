@@ -1,7 +1,7 @@
 //! Files that appear whole or not at all.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
@@ -11,7 +11,8 @@ pub(crate) const PREFIX: &str = ".part-";
 
 /// A temporary file beside `path`, with the permissions of an ordinary new file (a bare temporary one is private).
 pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    in_folder(path.parent().unwrap_or(Path::new(".")))
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    in_folder(parent.unwrap_or(Path::new(".")))
 }
 
 /// A temporary file in `folder`.
@@ -27,4 +28,11 @@ pub(crate) fn in_folder(folder: &Path) -> io::Result<NamedTempFile> {
 pub(crate) fn publish(file: NamedTempFile, path: &Path) -> io::Result<File> {
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)
+}
+
+/// Writes a whole file, over whatever is there.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = beside(path)?;
+    file.write_all(bytes)?;
+    publish(file, path).map(drop)
 }

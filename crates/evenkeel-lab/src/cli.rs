@@ -5,12 +5,15 @@ mod completions;
 mod data;
 mod error;
 mod execute;
+mod export;
 mod interrupt;
 mod list;
 mod metrics;
 mod output;
+mod report;
 mod reproduce;
 mod run;
+mod serve;
 mod status;
 mod worker;
 
@@ -29,6 +32,8 @@ use clap::{Parser, Subcommand};
         evenkeel reproduce --list                       every table and figure of the paper, and its cost\n  \
         evenkeel status runs/split-mnist                how far it is\n  \
         evenkeel metrics runs/split-mnist               the tables again\n  \
+        evenkeel report runs/split-mnist                tables and figures in one HTML file\n  \
+        evenkeel serve runs/split-mnist                 the same while runs go on, in a browser\n  \
         evenkeel metrics my-curve-*.csv --format json   the same metrics for curves of your own"
 )]
 struct Cli {
@@ -42,6 +47,9 @@ enum Command {
     Reproduce(reproduce::Args),
     Status(status::Args),
     Metrics(metrics::Args),
+    Report(report::Args),
+    Serve(serve::Args),
+    Export(export::Args),
     Data(data::Args),
     List(list::Args),
     Bench(bench::Args),
@@ -56,6 +64,9 @@ pub fn main() -> ExitCode {
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Metrics(args) => metrics::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Data(args) => data::run(&args),
         Command::List(_) => list::run(),
         Command::Bench(args) => bench::run(&args),

@@ -62,8 +62,9 @@ impl CurvatureProbe {
     /// is under the gain, the second is g² times the first (Corollary 1), and only one has to be measured.
     pub fn measure(&self, learner: &Learner) -> Result<Vec<(&'static str, f64)>, ProbeError> {
         let network = in_f64(learner.model());
-        let loss =
-            |network: &Network| cross_entropy(network.forward_still(self.x.clone(), self.shape), self.y.clone());
+        let loss = |network: &Network| {
+            cross_entropy(network.forward_still(self.x.clone(), self.shape), self.y.clone())
+        };
         let power = PowerIteration::new().with_steps(self.window.steps);
         let gain = learner.gain().map_or(1.0, evenkeel::gain::Gain::value);
         let base = dominant_eigenvalue(&network, loss, &power)?;

@@ -7,9 +7,9 @@ mod plan;
 use serde_json::{Map, Value};
 
 pub use self::error::ExperimentError;
-pub use self::plan::Plan;
 pub(crate) use self::overrides::suggest;
 use self::overrides::{keys_of, parameters, parse_value, with_key, with_parameter};
+pub use self::plan::Plan;
 use crate::benchmark::{BENCHMARKS, Benchmark, DEFAULT_OPTIMIZERS, OPTIMIZERS};
 use crate::spec::{CurvatureWindow, Model, OptimizerSpec, RunSpec, Settings};
 

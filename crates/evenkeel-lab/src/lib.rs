@@ -6,6 +6,7 @@
 //! the rows into tables beside the [`paper`]'s.
 
 mod atomic_file;
+pub mod batches;
 pub mod bench;
 pub mod benchmark;
 pub mod checkpoint;
@@ -23,8 +24,10 @@ pub mod progress;
 pub mod report;
 pub mod reproduce;
 pub mod runner;
+pub mod serve;
 pub mod spec;
 pub mod store;
 pub mod stream;
 pub mod train;
+pub mod weights;
 pub mod worker;

@@ -3,9 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use evenkeel::gain::Gain;
-use evenkeel::nn::{
-    GainLinear, Mlp, MlpConfig, PackedImages, ResNetEvaluator, SlimResNet, SlimResNetConfig,
-};
+use evenkeel::nn::{GainLinear, Mlp, MlpConfig, PackedImages, ResNetEvaluator, SlimResNet, SlimResNetConfig};
 use evenkeel_data::{Shape, Stream};
 use rand::Rng;
 

@@ -1,4 +1,6 @@
-//! Progress on stderr: bars on a terminal, plain lines elsewhere.
+//! Progress on stderr: on a terminal a bar and a small curve for each worker, plain lines elsewhere.
+
+mod sparkline;
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -10,6 +12,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use crate::runner::Event;
 use crate::spec::RunSpec;
 use crate::store::Status;
+use crate::worker::Progress;
+use sparkline::Sparkline;
 
 /// Between two plain lines, so that a log file stays short.
 const PLAIN_EVERY: Duration = Duration::from_secs(20);
@@ -26,8 +30,39 @@ pub struct RunProgress<'a> {
 }
 
 enum View {
-    Bars { all: MultiProgress, overall: ProgressBar, workers: HashMap<usize, ProgressBar> },
+    Bars { all: MultiProgress, overall: ProgressBar, workers: HashMap<usize, WorkerBar> },
     Lines { last: Instant },
+}
+
+/// What is shown of one worker.
+struct WorkerBar {
+    bar: ProgressBar,
+    curve: Sparkline,
+    /// When it began, and at which iteration: a continued run does not begin at none.
+    begun: Option<(Instant, u64)>,
+}
+
+impl WorkerBar {
+    fn show(&mut self, report: &Progress) {
+        let (start, first) = *self.begun.get_or_insert((Instant::now(), report.iteration));
+        self.curve.push(report.task1_acc);
+        self.bar.set_position(report.iteration);
+        let left = time_left(start.elapsed(), report.iteration - first, report.total - report.iteration);
+        self.bar.set_message(describe(report, &self.curve, left));
+    }
+}
+
+/// Time that the rest takes at the speed so far; unknown at the first report.
+fn time_left(elapsed: Duration, done: u64, rest: u64) -> Option<Duration> {
+    (done > 0).then(|| elapsed.mul_f64(rest as f64 / done as f64))
+}
+
+/// One line: the curve, then numbers in fixed places so that nothing jumps.
+fn describe(report: &Progress, curve: &Sparkline, left: Option<Duration>) -> String {
+    let minimum = report.minimum.map_or("     ".to_string(), |minimum| format!("{minimum:5.1}"));
+    let gain = report.gain.map_or(String::new(), |gain| format!("  gain {gain:5.3}"));
+    let left = left.map_or(String::new(), |left| format!("  {} left", indicatif::HumanDuration(left)));
+    format!("{curve} task {}  task-1 {:5.1} %  min {minimum}{gain}{left}", report.task, report.task1_acc)
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -60,17 +95,10 @@ impl<'a> RunProgress<'a> {
             Event::Started(index) => self.start_worker(*index),
             Event::Progress(index, report) => {
                 self.done.insert(*index, report.iteration);
-                let minimum = report.minimum.map(|m| format!(", minimum {m:5.1}")).unwrap_or_default();
-                let gain = report.gain.map(|g| format!(", gain {g:.3}")).unwrap_or_default();
-                let now = format!(
-                    "task {}: task-1 accuracy {:5.1} %{minimum}{gain}",
-                    report.task, report.task1_acc
-                );
-                if let View::Bars { workers, .. } = &self.view
-                    && let Some(bar) = workers.get(index)
+                if let View::Bars { workers, .. } = &mut self.view
+                    && let Some(worker) = workers.get_mut(index)
                 {
-                    bar.set_position(report.iteration);
-                    bar.set_message(now);
+                    worker.show(report);
                 }
             }
             Event::Elsewhere(index) => {
@@ -101,21 +129,21 @@ impl<'a> RunProgress<'a> {
     }
 
     fn start_worker(&mut self, index: usize) {
-        let name = format!("  {} seed {}", self.specs[index].optimizer.name, self.specs[index].seed);
+        let name = self.name(index);
         let total = self.totals.get(&index).copied().unwrap_or(0);
         if let View::Bars { all, workers, .. } = &mut self.view {
             let bar = all.add(ProgressBar::new(total));
-            bar.set_style(style("{prefix:24} {bar:20} {pos:>4}/{len}  {msg}"));
+            bar.set_style(style("{prefix:30!} {bar:12} {pos:>5}/{len} {wide_msg}"));
             bar.set_prefix(name);
-            workers.insert(index, bar);
+            workers.insert(index, WorkerBar { bar, curve: Sparkline::new(), begun: None });
         }
     }
 
     fn end_worker(&mut self, index: usize) {
         if let View::Bars { workers, .. } = &mut self.view
-            && let Some(bar) = workers.remove(&index)
+            && let Some(worker) = workers.remove(&index)
         {
-            bar.finish_and_clear();
+            worker.bar.finish_and_clear();
         }
     }
 
@@ -192,5 +220,29 @@ impl source::Progress for FetchProgress {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_is_described_in_one_line() {
+        let mut report = Progress {
+            iteration: 300,
+            total: 1000,
+            task: 2,
+            task1_acc: 97.26,
+            minimum: Some(3.5),
+            gain: Some(2.1),
+        };
+        let mut curve = Sparkline::new();
+        curve.push(0.0);
+        curve.push(97.26);
+        let line = describe(&report, &curve, time_left(Duration::from_secs(30), 300, 700));
+        assert_eq!(line.trim_start(), "▁█ task 2  task-1  97.3 %  min   3.5  gain 2.100  70 seconds left");
+        (report.minimum, report.gain) = (None, None);
+        assert!(!describe(&report, &curve, time_left(Duration::from_secs(1), 0, 700)).contains("left"));
     }
 }

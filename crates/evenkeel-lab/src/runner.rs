@@ -32,6 +32,8 @@ pub struct Options {
     pub threads: usize,
     /// Time between checkpoints.
     pub checkpoint_every: Duration,
+    /// Keep the weights at the end of each run.
+    pub keep_weights: bool,
 }
 
 /// What happens while runs go on; `usize` is the index of the spec.
@@ -204,6 +206,7 @@ fn run_worker(
         .arg("--stop-with-stdin")
         .args(["--threads", &options.threads.to_string()])
         .args(["--checkpoint-seconds", &options.checkpoint_every.as_secs_f64().to_string()])
+        .args(options.keep_weights.then_some("--keep-weights"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

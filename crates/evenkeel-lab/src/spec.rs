@@ -77,6 +77,13 @@ pub struct Settings {
     pub device: String,
 }
 
+impl Settings {
+    /// The task, from 1, that an iteration, from 1, belongs to.
+    pub fn task_of(&self, iteration: u64) -> usize {
+        ((iteration - 1) / self.iterations) as usize + 1
+    }
+}
+
 #[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde asks for
 fn is_false(value: &bool) -> bool {
     !value

@@ -3,7 +3,7 @@
 //! The spec is read from `DIR/run.json`. Progress goes to stdout as one JSON object a line.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,10 +11,12 @@ use std::time::{Duration, Instant};
 use evenkeel_metrics::Point;
 use serde::{Deserialize, Serialize};
 
+use crate::learner::Learner;
 use crate::spec::RunSpec;
 use crate::store::{RunWriter, StoreError, is_locked};
 use crate::stream::prepare;
 use crate::train::{self, Outcome, Watch};
+use crate::weights::{self, WeightsError};
 
 /// What a worker tells its runner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +43,8 @@ struct Reporter {
     last: Option<Instant>,
     minimum: Option<(usize, f64)>,
     stop: Arc<AtomicBool>,
+    /// Where the weights go at the end, if they are kept.
+    weights: Option<(PathBuf, RunSpec)>,
 }
 
 impl Watch for Reporter {
@@ -73,6 +77,13 @@ impl Watch for Reporter {
     fn must_stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
+
+    fn trained(&mut self, learner: &Learner) -> Result<(), WeightsError> {
+        match &self.weights {
+            Some((path, spec)) => weights::write(path, learner.model(), spec),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Runs what the folder describes. `None` if it is finished already.
@@ -80,6 +91,7 @@ pub fn run(
     dir: &Path,
     spec: &RunSpec,
     checkpoint_every: Duration,
+    keep_weights: bool,
     stop: Arc<AtomicBool>,
 ) -> anyhow::Result<Option<Outcome>> {
     // Asked before the data is loaded: a second runner may try again and again.
@@ -94,7 +106,8 @@ pub fn run(
         return Ok(None);
     };
     let total = spec.settings.iterations * prepared.stream.len() as u64;
-    let mut reporter = Reporter { total, last: None, minimum: None, stop };
+    let weights = keep_weights.then(|| (dir.join(weights::FILE), spec.clone()));
+    let mut reporter = Reporter { total, last: None, minimum: None, stop, weights };
     let outcome = train::run(
         spec,
         &prepared.stream,

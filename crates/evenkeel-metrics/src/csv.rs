@@ -100,6 +100,14 @@ pub fn read_curve(path: &Path) -> Result<Curve, CurveFileError> {
     parse(&bytes).map_err(error)
 }
 
+/// Reads the curve of a run that may still go on: a last line without a line end is not read, it is being written.
+pub fn read_growing_curve(path: &Path) -> Result<Curve, CurveFileError> {
+    let error = |(line, fault)| CurveFileError { path: path.to_owned(), line, fault };
+    let bytes = fs::read(path).map_err(|fault| error((None, fault.into())))?;
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    parse(&bytes[..whole]).map_err(error)
+}
+
 /// Parses the contents of a curve file; on failure tells the line, where there is one.
 fn parse(bytes: &[u8]) -> Result<Curve, (Option<usize>, CurveFileFault)> {
     let mut reader = ::csv::ReaderBuilder::new()
@@ -200,6 +208,15 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(failure(text), expected);
         }
+    }
+
+    #[test]
+    fn a_row_that_is_being_written_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("curve.csv");
+        fs::write(&path, "iteration,task,task1_acc\n1,1,98.5\n2,1,9").unwrap();
+        assert_eq!(read_growing_curve(&path).unwrap().points().len(), 1);
+        assert_eq!(read_curve(&path).unwrap().points().len(), 2);
     }
 
     #[test]

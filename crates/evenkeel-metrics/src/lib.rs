@@ -64,7 +64,9 @@ mod testing;
 
 pub use crate::all_task::AllTask;
 pub use crate::bootstrap::{BootstrapError, PairedDifference, paired_bootstrap};
-pub use crate::csv::{CurveFileError, CurveFileFault, read_curve, write_header, write_point};
+pub use crate::csv::{
+    CurveFileError, CurveFileFault, read_curve, read_growing_curve, write_header, write_point,
+};
 pub use crate::curve::{Curve, CurveError, CurveFault, Point};
 pub use crate::gap::{Gap, RECOVERED_FRACTION, gaps};
 pub use crate::mean_curve::{MeanCurve, SeedsError};

@@ -1,7 +1,9 @@
 //! Figures as data: a grid of panels.
 
+mod csv;
 mod gaps;
 mod palette;
+mod thin;
 
 use serde::{Deserialize, Serialize};
 

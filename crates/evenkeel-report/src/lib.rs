@@ -4,7 +4,9 @@
 //! that a section can be written by one program and shown by another.
 
 pub mod document;
+pub mod export;
 pub mod figure;
+pub mod page;
 pub mod png;
 pub mod svg;
 pub mod table;

@@ -10,8 +10,12 @@ mod scale;
 mod scatter;
 mod theme;
 
+pub(crate) use self::frame::Frame;
+pub(crate) use self::legend::{Legend, REFERENCE};
+pub(crate) use self::markup::escape;
+pub(crate) use self::scale::Scale;
 pub use self::theme::Theme;
-pub(crate) use self::{frame::Frame, legend::Legend, markup::escape};
+pub(crate) use self::theme::dash_array;
 
 use std::fmt::Write as _;
 
@@ -65,19 +69,18 @@ impl Figure {
     }
 }
 
-/// A panel as an SVG element of its own for the page, and where its axes are.
-pub(crate) fn panel_element(figure: &Figure, index: usize, legend: &Legend, live: bool) -> (String, Frame) {
+/// A panel as an SVG element of its own for the page, so many columns wide, and where its axes are.
+pub(crate) fn panel_element(figure: &Figure, index: usize, legend: &Legend, span: usize) -> (String, Frame) {
     let panel = &figure.panels[index];
-    let span = panel.span.clamp(1, figure.columns.max(1));
     let width = span as f64 * (PANEL.0 + GAP) - GAP;
     let area = Rect { x: 0.0, y: 0.0, width, height: PANEL.1 };
     let letter = letter(index, figure.panels.len());
     let (body, frame) = draw(panel, &Canvas { area, theme: Theme::Page, letter }, legend);
-    let focus = if live { " tabindex=\"0\"" } else { "" };
+    let label = format!("{}: {} over {}", panel.title, panel.y.label, panel.x.label);
     let svg = format!(
-        "<svg class=\"plot\" viewBox=\"0 0 {width:.0} {:.0}\" role=\"img\" aria-label=\"{}\"{focus}>\n{body}</svg>",
+        "<svg class=\"plot\" viewBox=\"0 0 {width:.0} {:.0}\" role=\"img\" aria-label=\"{}\" tabindex=\"0\">\n{body}</svg>",
         PANEL.1,
-        escape(&format!("{}: {} over {}", panel.title, panel.y.label, panel.x.label)),
+        escape(&label),
     );
     (svg, frame)
 }

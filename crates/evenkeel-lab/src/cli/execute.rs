@@ -27,6 +27,9 @@ pub(super) struct Processes {
     /// Seconds between checkpoints of a run.
     #[arg(long, value_name = "S", default_value_t = 30.0, value_parser = seconds)]
     checkpoint_seconds: f64,
+    /// Keep the weights at the end of each run, as weights.safetensors in its folder (see `evenkeel export`).
+    #[arg(long)]
+    keep_weights: bool,
 }
 
 /// A time to wait: finite, not negative.
@@ -44,7 +47,12 @@ impl Processes {
         let cores = cores();
         let jobs = self.jobs.map_or(cores, usize::from).min(pending.max(1));
         let threads = self.threads.map_or((cores / jobs).max(1), usize::from);
-        Options { jobs, threads, checkpoint_every: Duration::from_secs_f64(self.checkpoint_seconds) }
+        Options {
+            jobs,
+            threads,
+            checkpoint_every: Duration::from_secs_f64(self.checkpoint_seconds),
+            keep_weights: self.keep_weights,
+        }
     }
 }
 

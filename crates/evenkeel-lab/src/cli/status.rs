@@ -8,6 +8,7 @@ use evenkeel_metrics::read_curve;
 
 use super::error::BadInput;
 use super::output::print;
+use crate::report::status;
 use crate::store::{Status, Store, StoredRun};
 
 /// Show how far the runs in a folder are.
@@ -25,13 +26,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     table.set_header(["benchmark", "optimizer", "seed", "status", "iteration", "task-1 acc", "seconds"]);
     for run in &runs {
         let spec = &run.record.spec;
-        let (status, curve) = (describe(run), read_curve(&run.curve_path()).ok());
+        let (state, curve) = (status(run), read_curve(&run.curve_path()).ok());
         let last = curve.as_ref().and_then(|curve| curve.points().last());
         table.add_row([
             spec.benchmark.clone(),
             spec.optimizer.name.clone(),
             spec.seed.to_string(),
-            status,
+            state,
             last.map_or("–".into(), |point| point.iteration.to_string()),
             last.map_or("–".into(), |point| format!("{:.2}", point.task1_acc)),
             format!("{:.1}", run.record.seconds),
@@ -40,16 +41,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let done = runs.iter().filter(|run| run.record.status != Status::Unfinished).count();
     print(&format!("{table}\n{done} of {} runs ended\n", runs.len()))?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn describe(run: &StoredRun) -> String {
-    match &run.record.status {
-        Status::Done => "done".into(),
-        Status::Diverged { iteration, reason } => format!("diverged at {iteration}: {reason}"),
-        Status::Unfinished if run.is_locked() => "running".into(),
-        Status::Unfinished if run.curve_path().exists() => "stopped".into(),
-        Status::Unfinished => "waiting".into(),
-    }
 }
 
 /// The runs of a folder; one that holds none is bad input.

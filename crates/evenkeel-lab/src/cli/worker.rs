@@ -30,6 +30,9 @@ pub(super) struct Args {
     /// Stop when standard input closes, as it does when the process that started this one dies.
     #[arg(long)]
     stop_with_stdin: bool,
+    /// Keep the weights at the end of the run: RUN_DIR/weights.safetensors.
+    #[arg(long)]
+    keep_weights: bool,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -41,7 +44,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         watch_stdin(Arc::clone(&stop));
     }
     let every = Duration::from_secs_f64(args.checkpoint_seconds);
-    let result = worker::run(&args.run_dir, &record.spec, every, stop);
+    let result = worker::run(&args.run_dir, &record.spec, every, args.keep_weights, stop);
     let locked = |error: &anyhow::Error| {
         let store = error.downcast_ref::<StoreError>().or(match error.downcast_ref::<TrainError>() {
             Some(TrainError::Store(error)) => Some(error),

@@ -35,7 +35,11 @@ pub(super) fn keys_of(settings: &Settings) -> Vec<String> {
 
 pub(super) fn parameters(optimizer: &OptimizerSpec) -> Vec<String> {
     let rule = object(&optimizer.rule);
-    rule.keys().filter(|key| *key != "kind").cloned().chain(["reset".to_string(), "freeze".to_string()]).collect()
+    rule.keys()
+        .filter(|key| *key != "kind")
+        .cloned()
+        .chain(["reset".to_string(), "freeze".to_string()])
+        .collect()
 }
 
 pub(super) fn with_key(

@@ -133,48 +133,58 @@ pub struct Summary {
     pub left_out: Vec<LeftOut>,
 }
 
-struct Group {
+/// Runs that differ in their seed only.
+struct Group<'a> {
     spec: RunSpec,
-    curves: Vec<(u64, Curve)>,
+    runs: Vec<&'a StoredRun>,
 }
 
 impl Summary {
     /// The summary of stored runs, in the order in which they are given. Unfinished and failed runs are named, not counted.
     pub fn of_runs(runs: &[StoredRun]) -> Self {
+        Self::of_runs_with(runs, |_, _, _| {})
+    }
+
+    /// The same, and shows each group of seeds to `each` while its curves are in memory: one group at a time.
+    pub fn of_runs_with(runs: &[StoredRun], mut each: impl FnMut(&RunSpec, &Row, &[Curve])) -> Self {
         let mut summary = Self::default();
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<Group<'_>> = Vec::new();
         let mut counted = HashSet::new();
         for run in runs {
-            let spec = &run.record.spec;
             // A copy of a run in another folder is not another seed.
             if !counted.insert(&run.record.id) {
                 continue;
             }
-            let curve = match &run.record.status {
-                Status::Unfinished => Err("unfinished".to_string()),
+            match &run.record.status {
+                Status::Unfinished => summary.leave_out(run, "unfinished".to_string()),
                 Status::Diverged { iteration, reason } => {
-                    Err(format!("diverged at iteration {iteration}: {reason}"))
+                    summary.leave_out(run, format!("diverged at iteration {iteration}: {reason}"));
                 }
-                Status::Done => read_curve(&run.curve_path()).map_err(|error| error.to_string()),
-            };
-            match curve {
-                Err(reason) => {
-                    let (optimizer, seed) = (spec.optimizer.name.clone(), spec.seed);
-                    summary.left_out.push(LeftOut { optimizer, seed, reason });
-                }
-                Ok(curve) => {
-                    let key = spec.without_seed();
+                Status::Done => {
+                    let key = run.record.spec.without_seed();
                     match groups.iter_mut().find(|group| group.spec == key) {
-                        Some(group) => group.curves.push((spec.seed, curve)),
-                        None => groups.push(Group { spec: key, curves: vec![(spec.seed, curve)] }),
+                        Some(group) => group.runs.push(run),
+                        None => groups.push(Group { spec: key, runs: vec![run] }),
                     }
                 }
             }
         }
         let mut readings = Vec::new();
         for mut group in groups {
-            group.curves.sort_by_key(|(seed, _)| *seed);
-            let (seeds, curves): (Vec<u64>, Vec<Curve>) = group.curves.into_iter().unzip();
+            group.runs.sort_by_key(|run| run.record.spec.seed);
+            let (mut seeds, mut curves) = (Vec::new(), Vec::new());
+            for run in group.runs {
+                match read_curve(&run.curve_path()) {
+                    Ok(curve) => {
+                        seeds.push(run.record.spec.seed);
+                        curves.push(curve);
+                    }
+                    Err(error) => summary.leave_out(run, error.to_string()),
+                }
+            }
+            if curves.is_empty() {
+                continue;
+            }
             let name = &group.spec.optimizer.name;
             let (mut row, reading) = match row(name, &curves) {
                 Ok(row) => row,
@@ -189,6 +199,7 @@ impl Summary {
             row.parameters = group.spec.optimizer.rule.to_string();
             row.paper = paper::comparable(&group.spec);
             row.seed_list.clone_from(&seeds);
+            each(&group.spec, &row, &curves);
             summary.rows.push(row);
             readings.push((group.spec, seeds, reading));
         }
@@ -201,6 +212,11 @@ impl Summary {
             }
         }
         summary
+    }
+
+    fn leave_out(&mut self, run: &StoredRun, reason: String) {
+        let spec = &run.record.spec;
+        self.left_out.push(LeftOut { optimizer: spec.optimizer.name.clone(), seed: spec.seed, reason });
     }
 
     /// The summary of curve files of any program: one file a seed, all of one method.

@@ -51,7 +51,14 @@ fn table(streams: &[Stream<'_>]) -> Table {
         "ablations",
         "avg-SG in the paper's reading (minimum on the mean curve) and in the usual one; accuracies at task ends, mean ± \
          standard deviation over seeds.",
-        ["optimizer", "seeds", "avg-SG (mean curve)", "avg-SG (per seed)", "final cumulative accuracy", "newest task"],
+        [
+            "optimizer",
+            "seeds",
+            "avg-SG (mean curve)",
+            "avg-SG (per seed)",
+            "final cumulative accuracy",
+            "newest task",
+        ],
     );
     for group in streams.iter().flat_map(Stream::finished) {
         let per_seed = group.per_seed().and_then(|reading| reading.avg_sg);
@@ -89,9 +96,8 @@ fn newest(stream: &Stream<'_>) -> Bars {
     for group in stream.finished() {
         let tasks = group.curves[0].tasks();
         bars.groups = (2..=tasks).map(|k| format!("T{k}")).collect();
-        let of = |k: usize| {
-            group.estimate(|curve| Plasticity::of(curve).new_task.get(k - 1).copied().flatten())
-        };
+        let of =
+            |k: usize| group.estimate(|curve| Plasticity::of(curve).new_task.get(k - 1).copied().flatten());
         let found: Vec<_> = (2..=tasks).map(of).collect();
         bars.series.push(BarSeries {
             name: group.name(),

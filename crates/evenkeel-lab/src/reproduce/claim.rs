@@ -166,7 +166,9 @@ pub fn table(claims: &[Claim]) -> Table {
             Cell::text(claim.verdict.word()),
             claim.evidence.clone(),
             Cell::text(&claim.measure),
-            claim.paper.map_or(Cell::Empty, |says| Cell::text(if says { "agrees" } else { "contradicts it" })),
+            claim
+                .paper
+                .map_or(Cell::Empty, |says| Cell::text(if says { "agrees" } else { "contradicts it" })),
         ]);
     }
     table
@@ -240,6 +242,9 @@ mod tests {
         );
         let text = paragraphs(&[claim]);
         assert_eq!(text[0], "Of 1 claims, 0 hold, 1 are contradicted and 0 are undecided.");
-        assert!(text[1].starts_with("Contradicted (Figure 9): \"A beats B\". A − B (4 seeds) = -1.1 ["), "{text:?}");
+        assert!(
+            text[1].starts_with("Contradicted (Figure 9): \"A beats B\". A − B (4 seeds) = -1.1 ["),
+            "{text:?}"
+        );
     }
 }

@@ -43,7 +43,8 @@ fn paper_row(stream: &Stream<'_>, group: &Group) -> Option<PaperRow> {
 /// Mean training accuracy of each seed in the tasks that `of` chooses.
 fn train_acc(group: &Group, of: impl Fn(usize) -> bool) -> Vec<f64> {
     let mean = |rows: Vec<(u64, usize, f64)>| {
-        let values: Vec<f64> = rows.iter().filter(|(_, task, _)| of(*task)).map(|(.., value)| *value).collect();
+        let values: Vec<f64> =
+            rows.iter().filter(|(_, task, _)| of(*task)).map(|(.., value)| *value).collect();
         evenkeel_metrics::stats::mean(&values)
     };
     group.extra(TRAIN_ACC).into_iter().map(mean).collect()
@@ -87,10 +88,12 @@ fn consistency(frozen: &Group, msgd: &Group) -> Option<Claim> {
 }
 
 fn train_table(streams: &[Stream<'_>]) -> Table {
-    let tasks = streams.iter().flat_map(Stream::finished).map(|group| group.curves[0].tasks()).max().unwrap_or(0);
+    let tasks =
+        streams.iter().flat_map(Stream::finished).map(|group| group.curves[0].tasks()).max().unwrap_or(0);
     let mut columns = vec!["optimizer".to_string()];
     columns.extend((1..=tasks).map(|k| format!("task {k}")));
-    let caption = "Training accuracy (%), mean over the iterations of each task; ± standard deviation over seeds.";
+    let caption =
+        "Training accuracy (%), mean over the iterations of each task; ± standard deviation over seeds.";
     let mut table = Table::new("training-accuracy", caption, columns);
     for group in streams.iter().flat_map(Stream::finished) {
         let mut row = vec![Cell::text(group.name())];

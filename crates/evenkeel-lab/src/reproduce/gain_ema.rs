@@ -132,10 +132,16 @@ fn claims(sets: &[Set<'_>]) -> Vec<Claim> {
             let word = if special { "coincides with" } else { "differs from" };
             let text = format!("{label}: with η = {} the gain {word} a moving average", config.eta);
             let holds = (difference < 1e-9) == special;
-            claims.push(Claim::fact((PLACE, text), holds, ("largest difference", Cell::number(difference, 4))));
+            claims.push(Claim::fact(
+                (PLACE, text),
+                holds,
+                ("largest difference", Cell::number(difference, 4)),
+            ));
         }
         if let Some(average) = set.stream.find("ema") {
-            let text = format!("{label}: a larger η than 1−γ attenuates the stability gap better than the moving average");
+            let text = format!(
+                "{label}: a larger η than 1−γ attenuates the stability gap better than the moving average"
+            );
             claims.push(Claim::compare((PLACE, text), (set.ngm, average), Side::Less, ("avg-SG", 3), avg_sg));
         }
     }
@@ -169,11 +175,22 @@ fn table(sets: &[Set<'_>]) -> Table {
         "Mean output entropy over training (± standard deviation over seeds), the constants of the gain, and the largest difference \
          over training between the gain and: the gain equation driven by the recorded entropy, the moving average with the same γ, \
          the exact solution in continuous time.",
-        ["benchmark", "η", "γ", "τ", "κ", "mean entropy (nats)", "recorded − equation", "− EMA", "− continuous"],
+        [
+            "benchmark",
+            "η",
+            "γ",
+            "τ",
+            "κ",
+            "mean entropy (nats)",
+            "recorded − equation",
+            "− EMA",
+            "− continuous",
+        ],
     );
     for set in sets {
         let config = set.gain.config();
-        let number = |value: Option<f64>, digits| value.map_or(Cell::Empty, |value| Cell::number(value, digits));
+        let number =
+            |value: Option<f64>, digits| value.map_or(Cell::Empty, |value| Cell::number(value, digits));
         let next = |g, h| set.gain.next(g, h);
         table.rows.push(vec![
             Cell::text(&set.stream.label),
@@ -192,7 +209,8 @@ fn table(sets: &[Set<'_>]) -> Table {
 
 fn entropy_figure(sets: &[Set<'_>]) -> Figure {
     let mut figure = Figure::new("entropy", "Entropy of each data set and its gain scale", 1);
-    figure.caption = "Mean output entropy of NGM-SGD over training, ± standard deviation over seeds.".to_string();
+    figure.caption =
+        "Mean output entropy of NGM-SGD over training, ± standard deviation over seeds.".to_string();
     let mut scatter = Scatter::default();
     for set in sets {
         let Some(entropy) = set.ngm.each(mean_entropy).and_then(|values| estimate(&values)) else { continue };
@@ -208,7 +226,8 @@ fn entropy_figure(sets: &[Set<'_>]) -> Figure {
 }
 
 fn trajectories(sets: &[Set<'_>]) -> Figure {
-    let mut figure = Figure::new("trajectories", "Gain in task 1, beside moving averages of the same entropy", 2);
+    let mut figure =
+        Figure::new("trajectories", "Gain in task 1, beside moving averages of the same entropy", 2);
     figure.caption = "Mean ± standard deviation over seeds. \"continuous\": the exact solution of the differential equation.".to_string();
     for set in sets {
         let in_task_1 = |point: &evenkeel_metrics::Point| (point.task == 1).then_some(point.gain)?;

@@ -82,18 +82,36 @@ fn claims(stream: &Stream<'_>) -> Vec<Claim> {
     let scored = others.filter_map(|group| Some((group, ours(group)?)));
     if let Some((rival, _)) = scored.max_by(|a, b| a.1.total_cmp(&b.1)) {
         let (g, e) = parameters(rival).unwrap_or_default();
-        let text = format!("{}: (γ, η) = ({gamma}, {eta}) is the best combination (the best other: ({g}, {e}))", stream.label);
+        let text = format!(
+            "{}: (γ, η) = ({gamma}, {eta}) is the best combination (the best other: ({g}, {e}))",
+            stream.label
+        );
         claims.push(
-            Claim::compare((place, text), (chosen, rival), Side::More, ("avg-ACC − 100·avg-SG", 2), seed_score)
-                .with_paper(paper((gamma, eta), (g, e))),
+            Claim::compare(
+                (place, text),
+                (chosen, rival),
+                Side::More,
+                ("avg-ACC − 100·avg-SG", 2),
+                seed_score,
+            )
+            .with_paper(paper((gamma, eta), (g, e))),
         );
     }
     for (g, e) in [(0.9, 0.1), (0.8, 0.2)] {
         if let Some(ema) = find(stream, g, e).filter(|_| (g, e) != (gamma, eta)) {
-            let text = format!("{}: the moving average ({g}, {e}) is outperformed by ({gamma}, {eta})", stream.label);
+            let text = format!(
+                "{}: the moving average ({g}, {e}) is outperformed by ({gamma}, {eta})",
+                stream.label
+            );
             claims.push(
-                Claim::compare((place, text), (chosen, ema), Side::More, ("avg-ACC − 100·avg-SG", 2), seed_score)
-                    .with_paper(paper((gamma, eta), (g, e))),
+                Claim::compare(
+                    (place, text),
+                    (chosen, ema),
+                    Side::More,
+                    ("avg-ACC − 100·avg-SG", 2),
+                    seed_score,
+                )
+                .with_paper(paper((gamma, eta), (g, e))),
             );
         }
     }
@@ -135,7 +153,8 @@ fn table(streams: &[Stream<'_>]) -> Table {
 
 fn heatmap(id: &str, title: &str, stream: &Stream<'_>, score: impl Fn(f64, f64) -> Option<f64>) -> Figure {
     let axis = |of: fn((f64, f64)) -> f64| {
-        let mut values: Vec<f64> = stream.groups.iter().filter_map(|group| parameters(group).map(of)).collect();
+        let mut values: Vec<f64> =
+            stream.groups.iter().filter_map(|group| parameters(group).map(of)).collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
         values

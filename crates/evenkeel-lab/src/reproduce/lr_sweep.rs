@@ -45,8 +45,11 @@ fn find<'a>(stream: &Stream<'a>, optimizer: &str, lr: f64) -> Option<&'a Group> 
 }
 
 fn rates(streams: &[Stream<'_>]) -> Vec<f64> {
-    let mut rates: Vec<f64> =
-        streams.iter().flat_map(|stream| &stream.groups).map(|group| group.spec.optimizer.rule.lr()).collect();
+    let mut rates: Vec<f64> = streams
+        .iter()
+        .flat_map(|stream| &stream.groups)
+        .map(|group| group.spec.optimizer.rule.lr())
+        .collect();
     rates.sort_by(f64::total_cmp);
     rates.dedup();
     rates
@@ -78,27 +81,32 @@ fn claims(stream: &Stream<'_>) -> Vec<Claim> {
             best_by(&score).zip(score(chosen)).map(|((_, other), chosen)| chosen > other)
         });
         let rival = best_by(&|lr| ours(stream, optimizer, lr));
-        let pair = rival.and_then(|(lr, _)| Some((find(stream, optimizer, chosen)?, find(stream, optimizer, lr)?)));
-        claims.push(match (pair, rival) {
-            (Some(pair), Some((lr, _))) => {
-                let measure = format!("avg-ACC at {chosen} − at {lr}, the best other by score");
-                let claim = Claim::compare((place, text), pair, Side::More, ("avg-ACC", 2), avg_acc);
-                Claim { measure: format!("{measure} ({} seeds)", pair.0.seeds.len()), ..claim }
+        let pair =
+            rival.and_then(|(lr, _)| Some((find(stream, optimizer, chosen)?, find(stream, optimizer, lr)?)));
+        claims.push(
+            match (pair, rival) {
+                (Some(pair), Some((lr, _))) => {
+                    let measure = format!("avg-ACC at {chosen} − at {lr}, the best other by score");
+                    let claim = Claim::compare((place, text), pair, Side::More, ("avg-ACC", 2), avg_acc);
+                    Claim { measure: format!("{measure} ({} seeds)", pair.0.seeds.len()), ..claim }
+                }
+                _ => Claim::undecided((place, text), "too few runs came to their end"),
             }
-            _ => Claim::undecided((place, text), "too few runs came to their end"),
-        }
-        .with_paper(paper.flatten()));
+            .with_paper(paper.flatten()),
+        );
     }
     claims
 }
 
 fn table(streams: &[Stream<'_>]) -> Table {
-    let tasks = streams.iter().flat_map(Stream::finished).map(|group| group.curves[0].tasks()).max().unwrap_or(0);
+    let tasks =
+        streams.iter().flat_map(Stream::finished).map(|group| group.curves[0].tasks()).max().unwrap_or(0);
     let mut columns: Vec<String> =
         ["benchmark", "lr", "optimizer", "source", "diverged"].map(String::from).to_vec();
     columns.extend((1..=tasks).map(|k| format!("T{k}")));
     columns.push("score".to_string());
-    let caption = "Task-1 accuracy after each task: mean ± standard deviation over seeds; score = avg-ACC − its ±.";
+    let caption =
+        "Task-1 accuracy after each task: mean ± standard deviation over seeds; score = avg-ACC − its ±.";
     let mut table = Table::new("learning-rates", caption, columns);
     for stream in streams {
         for group in &stream.groups {

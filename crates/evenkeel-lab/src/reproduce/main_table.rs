@@ -63,7 +63,9 @@ fn claims(stream: &Stream<'_>) -> Vec<Claim> {
             .with_paper(rows.as_ref().map(|(ngm, other)| ngm.avg_min_acc.mean > other.avg_min_acc.mean)),
         );
         let close = rows.map(|(ngm, other)| ngm.avg_acc.mean > other.avg_acc.mean - COMPETITIVE);
-        let text = format!("{label}: the accuracy is competitive with {name}'s (no more than {COMPETITIVE} point below)");
+        let text = format!(
+            "{label}: the accuracy is competitive with {name}'s (no more than {COMPETITIVE} point below)"
+        );
         claims.push(competitive(text, ngm, group).with_paper(close));
     }
     if stream.settings.scenario == Scenario::Split {

@@ -72,16 +72,28 @@ fn claims(stream: &Stream<'_>) -> Vec<Claim> {
         );
         let text = format!("at the switch 1→2 the task-1 loss of {name} rises more than NGM-SGD's");
         let spike = loss_spike(1);
-        claims.push(Claim::compare(("Figure 3d, g", text), (group, ngm), Side::More, ("loss spike", 3), spike));
+        claims.push(Claim::compare(
+            ("Figure 3d, g", text),
+            (group, ngm),
+            Side::More,
+            ("loss spike", 3),
+            spike,
+        ));
         if let Some(ratios) = log_ratios(stream, ngm).zip(log_ratios(stream, group)) {
             claims.extend(curvature_claims(&name, (ngm, group), ratios));
         }
     }
     for group in stream.finished() {
         if let Some((_, ratios)) = log_ratios(stream, group) {
-            let text = format!("the switch increases the curvature of {} (its highest R is above 1)", group.name());
+            let text =
+                format!("the switch increases the curvature of {} (its highest R is above 1)", group.name());
             let peaks: Vec<f64> = ratios.iter().map(|seed| peak(seed)).collect();
-            claims.push(Claim::of_differences(("Figure 3e", text), &peaks, Side::More, ("ln of the highest R", 2)));
+            claims.push(Claim::of_differences(
+                ("Figure 3e", text),
+                &peaks,
+                Side::More,
+                ("ln of the highest R", 2),
+            ));
         }
     }
     claims
@@ -94,7 +106,11 @@ fn peak(logs: &[f64]) -> f64 {
 
 type Ratios = (Vec<u64>, Vec<Vec<f64>>);
 
-fn curvature_claims(name: &str, (ngm, group): (&Group, &Group), (own, other): (Ratios, Ratios)) -> Vec<Claim> {
+fn curvature_claims(
+    name: &str,
+    (ngm, group): (&Group, &Group),
+    (own, other): (Ratios, Ratios),
+) -> Vec<Claim> {
     // Seeds that both have.
     let pairs: Vec<(&Vec<f64>, &Vec<f64>)> = ngm
         .seeds
@@ -118,7 +134,8 @@ fn curvature_claims(name: &str, (ngm, group): (&Group, &Group), (own, other): (R
     // One time at which it is higher contradicts it; one at which it may be leaves it open.
     let all: Vec<Claim> = (1..own.0.len().min(other.0.len())).map(at).collect();
     let worst = [Verdict::Contradicted, Verdict::Undecided, Verdict::Holds];
-    claims.extend(worst.iter().find_map(|verdict| all.iter().find(|claim| claim.verdict == *verdict)).cloned());
+    claims
+        .extend(worst.iter().find_map(|verdict| all.iter().find(|claim| claim.verdict == *verdict)).cloned());
     claims
 }
 
@@ -166,7 +183,8 @@ fn curvature_table(stream: &Stream<'_>) -> Table {
             let Some((mean, eigenvalue)) = geometric_mean(&ratio).zip(geometric_mean(&eigenvalue)) else {
                 continue;
             };
-            let residual = residuals.iter().filter_map(|seed| seed.get(i)).map(|row| row.2).fold(0.0, f64::max);
+            let residual =
+                residuals.iter().filter_map(|seed| seed.get(i)).map(|row| row.2).fold(0.0, f64::max);
             table.rows.push(vec![
                 Cell::text(group.name()),
                 Cell::number(*time as f64, 0),

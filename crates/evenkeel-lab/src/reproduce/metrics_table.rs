@@ -62,7 +62,9 @@ pub(super) fn per_seed(streams: &[Stream<'_>]) -> Table {
             row.push(Cell::number(group.curves.len() as f64, 0));
             row.push(Cell::number(group.diverged as f64, 0));
             if let Some(ours) = group.per_seed() {
-                row.extend([ours.avg_acc, ours.avg_min_acc, ours.wc_acc].map(|value| interval(Some(value), 2)));
+                row.extend(
+                    [ours.avg_acc, ours.avg_min_acc, ours.wc_acc].map(|value| interval(Some(value), 2)),
+                );
                 row.push(interval(ours.avg_sg, 3));
                 row.extend([ours.new_task_acc, ours.seen_acc].map(|value| interval(value, 2)));
             }
@@ -85,7 +87,8 @@ pub(super) fn per_transition(
     for stream in streams {
         for group in stream.finished() {
             let Some(ours) = group.paper() else { continue };
-            let name = |source: &str| [stream.label.clone(), group.name(), source.to_string()].map(Cell::text);
+            let name =
+                |source: &str| [stream.label.clone(), group.name(), source.to_string()].map(Cell::text);
             let mut row = name("evenkeel").to_vec();
             row.extend(ours.sg_per_transition.iter().map(|sg| estimate(*sg, 3)));
             table.rows.push(row);

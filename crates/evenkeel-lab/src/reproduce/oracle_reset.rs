@@ -39,7 +39,10 @@ fn claims(stream: &Stream<'_>) -> Vec<Claim> {
         let reset = format!("{base}-reset");
         let Some(cleared) = stream.find(&reset) else { continue };
         if let Some(plain) = stream.find(base) {
-            let text = format!("{label}: a reset reduces the stability gap of {} (\"in most of the cases\")", plain.name());
+            let text = format!(
+                "{label}: a reset reduces the stability gap of {} (\"in most of the cases\")",
+                plain.name()
+            );
             let paper = gap(&reset).zip(gap(base)).map(|(reset, base)| reset < base);
             claims.push(
                 Claim::compare(("reset table", text), (cleared, plain), Side::Less, ("avg-SG", 3), avg_sg)
@@ -66,7 +69,8 @@ fn figure(streams: &[Stream<'_>]) -> Figure {
     for stream in streams {
         let mut bars = Bars::default();
         for name in ["ngm-sgd", "msgd", "msgd-reset", "adam", "adam-reset"] {
-            let Some((group, reading)) = stream.find(name).and_then(|group| Some((group, group.paper()?))) else {
+            let Some((group, reading)) = stream.find(name).and_then(|group| Some((group, group.paper()?)))
+            else {
                 continue;
             };
             let sg: &[Option<Estimate>] = &reading.sg_per_transition;

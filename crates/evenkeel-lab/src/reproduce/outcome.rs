@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use evenkeel_report::{Section, Theme};
 use evenkeel_report::document::slug;
+use evenkeel_report::{Section, Theme};
 use serde::Serialize;
 
 use super::runs::Runs;
@@ -85,7 +85,12 @@ pub const QUICK: &str = "Quick version: two seeds, a fraction of the iterations 
      networks. It shows that everything runs; its numbers are not the paper's protocol and decide no claim.";
 
 /// The page as a section of a report.
-pub fn section(reproduction: &Reproduction, page: Page, provenance: &Provenance, left_out: &[String]) -> Section {
+pub fn section(
+    reproduction: &Reproduction,
+    page: Page,
+    provenance: &Provenance,
+    left_out: &[String],
+) -> Section {
     let quick = if provenance.quick { " (quick)" } else { "" };
     let heading = format!("{}: {}{quick}", reproduction.place, reproduction.summary);
     let mut section = Section::new(reproduction.name, heading);
@@ -107,7 +112,10 @@ pub fn section(reproduction: &Reproduction, page: Page, provenance: &Provenance,
     section.tables.extend(page.tables);
     section.figures = page.figures;
     if provenance.quick {
-        section.tables.iter_mut().for_each(|table| table.caption.insert_str(0, "QUICK, not the paper's protocol. "));
+        section
+            .tables
+            .iter_mut()
+            .for_each(|table| table.caption.insert_str(0, "QUICK, not the paper's protocol. "));
         section.figures.iter_mut().for_each(|figure| {
             figure.title.push_str(" (quick)");
             figure.caption.insert_str(0, "QUICK, not the paper's protocol. ");

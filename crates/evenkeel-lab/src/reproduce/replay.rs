@@ -36,7 +36,10 @@ fn claims(stream: &Stream<'_>) -> Vec<Claim> {
         let name = group.name();
         claims.push(
             Claim::compare(
-                ("replay table", format!("{label}: NGM-SGD has a smaller stability gap than {name} (\"generally\")")),
+                (
+                    "replay table",
+                    format!("{label}: NGM-SGD has a smaller stability gap than {name} (\"generally\")"),
+                ),
                 (ngm, group),
                 Side::Less,
                 ("avg-SG", 3),
@@ -46,7 +49,10 @@ fn claims(stream: &Stream<'_>) -> Vec<Claim> {
         );
         claims.push(
             Claim::compare(
-                ("replay table", format!("{label}: NGM-SGD has a higher minimum accuracy than {name} (\"generally\")")),
+                (
+                    "replay table",
+                    format!("{label}: NGM-SGD has a higher minimum accuracy than {name} (\"generally\")"),
+                ),
                 (ngm, group),
                 Side::More,
                 ("avg-min-ACC", 2),
@@ -61,7 +67,8 @@ fn claims(stream: &Stream<'_>) -> Vec<Claim> {
 fn figure(streams: &[Stream<'_>]) -> Figure {
     let mut figure = Figure::new("replay", "Task-1 accuracy under experience replay", 2);
     figure.caption =
-        "Mean ± standard error over seeds; dots: the minimum within each task; dashed: task switches.".to_string();
+        "Mean ± standard error over seeds; dots: the minimum within each task; dashed: task switches."
+            .to_string();
     for stream in streams {
         let lines = task1_accuracy(stream, Spread::Error);
         let y = Axis::new("task-1 accuracy (%)");

@@ -47,7 +47,9 @@ fn claims(config: &TwoTimescaleConfig, run: &TwoTimescaleRun) -> Vec<Claim> {
     let peak = run.peak();
     let loss = |learner| loss_after(config, run, learner);
     let (gain, slow) = (loss(Learner::GainModulated), loss(Learner::Slow));
-    let ratio = format!("summed loss after the switch {name}: with gain {gain:.3}, slow weights alone {slow:.3}; difference");
+    let ratio = format!(
+        "summed loss after the switch {name}: with gain {gain:.3}, slow weights alone {slow:.3}; difference"
+    );
     let landscape = run.landscape(LANDSCAPE_POINTS);
     let flatter = landscape.base_curvature / landscape.effective_curvature;
     vec![
@@ -62,7 +64,12 @@ fn claims(config: &TwoTimescaleConfig, run: &TwoTimescaleRun) -> Vec<Claim> {
             ("iterations from the switch to the peak", Cell::number((peak.t - config.switch) as f64, 0)),
         ),
         Claim::fact(
-            (PLACE, format!("at the peak the curvature is g² times smaller in effective coordinates (switch {name})")),
+            (
+                PLACE,
+                format!(
+                    "at the peak the curvature is g² times smaller in effective coordinates (switch {name})"
+                ),
+            ),
             (flatter / peak.gain.powi(2) - 1.0).abs() < 1e-12,
             ("base curvature / effective curvature", Cell::number(flatter, 4)),
         ),
@@ -70,9 +77,11 @@ fn claims(config: &TwoTimescaleConfig, run: &TwoTimescaleRun) -> Vec<Claim> {
 }
 
 fn table(directions: &[(TwoTimescaleConfig, TwoTimescaleRun)]) -> Table {
-    let mut columns = vec!["switch", "learner", "summed loss after the switch", "largest loss after the switch"];
+    let mut columns =
+        vec!["switch", "learner", "summed loss after the switch", "largest loss after the switch"];
     columns.extend(["iterations to half way", "to 10 %", "to 5 %", "peak gain", "iterations to the peak"]);
-    let mut table = Table::new("learners", "How each learner follows the switch, in both directions.", columns);
+    let mut table =
+        Table::new("learners", "How each learner follows the switch, in both directions.", columns);
     for (config, run) in directions {
         for learner in Learner::ALL {
             let after = &run.of(learner)[config.switch..];

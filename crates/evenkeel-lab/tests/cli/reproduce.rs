@@ -90,8 +90,12 @@ fn the_scalar_model_needs_no_data_and_says_that_the_direction_matters() {
     let out = tempfile::tempdir().unwrap();
     let output = must_succeed(evenkeel().args(["reproduce", "two-timescale", "--out"]).arg(out.path()));
     let page = String::from_utf8(output.stdout).unwrap();
-    assert!(page.contains("Contradicted (Figure 2b): \"a gain boost facilitates a smoother transition (switch 2→1)\""));
-    assert!(!page.contains("Contradicted (Figure 2b): \"a gain boost facilitates a smoother transition (switch 1→2)\""));
+    assert!(page.contains(
+        "Contradicted (Figure 2b): \"a gain boost facilitates a smoother transition (switch 2→1)\""
+    ));
+    assert!(!page.contains(
+        "Contradicted (Figure 2b): \"a gain boost facilitates a smoother transition (switch 1→2)\""
+    ));
     assert_eq!(std::fs::read_dir(out.path().join("figures")).unwrap().count(), 2);
 }
 
@@ -109,7 +113,9 @@ fn mistakes_are_found_before_the_first_iteration() {
         fail(&["main", "--benchmark", "split-mnits"])
             .contains("there is no benchmark 'split-mnits' in 'main'; did you mean 'split-mnist'?")
     );
-    assert!(fail(&["main", "--benchmark", "split-mini-imagenet"]).contains("mini-ImageNet cannot be downloaded"));
+    assert!(
+        fail(&["main", "--benchmark", "split-mini-imagenet"]).contains("mini-ImageNet cannot be downloaded")
+    );
     assert!(fail(&["mechanism", "--seeds", "none"]).contains("seeds 'none'"));
     assert!(fail(&["mechanism", "--set", "curvature.evry=2"]).contains("evry"));
     assert!(fail(&["two-timescale", "--seeds", "3"]).contains("trains nothing"));

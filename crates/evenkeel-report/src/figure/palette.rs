@@ -76,11 +76,15 @@ impl Style {
         Self { color, dash }
     }
 
-    /// The style of a series by its name; `index` counts the series without a style of their own.
-    pub fn of(name: &str, index: usize) -> Self {
+    /// The style of one of the paper's optimizers.
+    pub fn known(name: &str) -> Option<Self> {
         let lower = name.to_ascii_lowercase();
-        let known = KNOWN.iter().find(|(known, _)| *known == lower);
-        known.map_or(OTHERS[index % OTHERS.len()], |(_, style)| *style)
+        KNOWN.iter().find(|(known, _)| *known == lower).map(|(_, style)| *style)
+    }
+
+    /// A style for anything else; `index` counts such series in a figure.
+    pub fn other(index: usize) -> Self {
+        OTHERS[index % OTHERS.len()]
     }
 }
 
@@ -90,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_papers_optimizers_have_the_papers_colours_and_dashes_of_their_own() {
-        let styles = ["NGM-SGD", "msgd", "Adam", "sgd"].map(|name| Style::of(name, 0));
+        let styles = ["NGM-SGD", "msgd", "Adam", "sgd"].map(|name| Style::known(name).unwrap());
         assert_eq!(styles.map(|style| style.color), [Color::Orange, Color::Blue, Color::Green, Color::Grey]);
         for (i, a) in styles.iter().enumerate() {
             assert!(styles[..i].iter().all(|b| a.dash != b.dash));

@@ -58,14 +58,15 @@ pub(super) fn draw(panel: &Panel, plot: &Bars, canvas: &Canvas, legend: &Legend)
         );
     }
     let mut inner = String::new();
-    let bar = room * 0.8 / plot.series.len().max(1) as f64;
+    let bar = (room * 0.8 / plot.series.len().max(1) as f64).min(44.0);
+    let side = (room - bar * plot.series.len() as f64) / 2.0;
     let base = if panel.y.log { area.bottom() } else { y.at(0.0).clamp(area.y, area.bottom()) };
     for (k, series) in plot.series.iter().enumerate() {
         let (index, style) = legend.find(&series.name);
         let color = theme.color(series.style.unwrap_or(style).color);
         let _ = writeln!(inner, "<g class=\"s\" data-s=\"{index}\">");
         for (i, value) in series.values.iter().enumerate().take(groups).filter(|(_, v)| v.is_finite()) {
-            let left = x.at(i as f64) + room * 0.1 + k as f64 * bar;
+            let left = x.at(i as f64) + side + k as f64 * bar;
             let top = y.at(*value);
             let error = series.errors.as_ref().and_then(|e| e.get(i)).copied().filter(|e| e.is_finite());
             let reference =
@@ -118,5 +119,5 @@ pub(super) fn draw(panel: &Panel, plot: &Bars, canvas: &Canvas, legend: &Legend)
     }
     svg += &clipped(&area, &inner);
     svg += &canvas.spines(&area);
-    (svg, Frame { plot: area, x, y })
+    (svg, Frame { plot: area, x })
 }

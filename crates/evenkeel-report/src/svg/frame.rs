@@ -17,11 +17,11 @@ pub(crate) struct Rect {
 }
 
 impl Rect {
-    pub(super) fn right(&self) -> f64 {
+    pub(crate) fn right(&self) -> f64 {
         self.x + self.width
     }
 
-    pub(super) fn bottom(&self) -> f64 {
+    pub(crate) fn bottom(&self) -> f64 {
         self.y + self.height
     }
 }
@@ -38,7 +38,6 @@ pub(super) struct Canvas {
 pub(crate) struct Frame {
     pub(crate) plot: Rect,
     pub(crate) x: Scale,
-    pub(crate) y: Scale,
 }
 
 /// Room around the plot.
@@ -114,7 +113,7 @@ impl Canvas {
     /// Vertical axis with its grid.
     pub(super) fn y_axis(&self, plot: &Rect, y: &Scale) -> String {
         let mut svg = String::new();
-        for (value, label) in y.ticks((plot.height / 34.0) as usize) {
+        for (value, label) in y.ticks((plot.height / 28.0) as usize) {
             let at = y.at(value);
             let _ = writeln!(
                 svg,
@@ -192,7 +191,7 @@ impl Canvas {
 
 /// How far to the left tick labels reach.
 pub(super) fn tick_room(y: &Scale, height: f64) -> f64 {
-    let widths = y.ticks((height / 34.0) as usize).into_iter().map(|(_, label)| width(&label, TICK));
+    let widths = y.ticks((height / 28.0) as usize).into_iter().map(|(_, label)| width(&label, TICK));
     widths.fold(0.0, f64::max)
 }
 

@@ -100,8 +100,7 @@ pub(super) fn draw(panel: &Panel, plot: &Heatmap, canvas: &Canvas) -> (String, F
         svg += &bar(plot, canvas, (area.right() + 8.0, area.y, area.height), (low, top));
     }
     let x = Scale { low: 0.0, high: columns as f64, from: area.x, to: area.right(), log: false };
-    let y = Scale { low: 0.0, high: rows as f64, from: area.y, to: area.bottom(), log: false };
-    (svg, Frame { plot: area, x, y })
+    (svg, Frame { plot: area, x })
 }
 
 fn bar(plot: &Heatmap, canvas: &Canvas, (x, y, height): (f64, f64, f64), (low, top): (f64, f64)) -> String {

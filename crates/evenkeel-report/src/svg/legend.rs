@@ -23,8 +23,10 @@ impl Legend {
         let (mut unnamed, mut reference) = (0, false);
         let mut add = |name: &str, style: Option<Style>| {
             if !entries.iter().any(|(known, _)| known == name) {
-                let style = style.unwrap_or_else(|| Style::of(name, unnamed));
-                unnamed += 1;
+                let style = style.or_else(|| Style::known(name)).unwrap_or_else(|| {
+                    unnamed += 1;
+                    Style::other(unnamed - 1)
+                });
                 entries.push((name.to_string(), style));
             }
         };
@@ -43,9 +45,9 @@ impl Legend {
     }
 
     /// Number and style of a series.
-    pub(super) fn find(&self, name: &str) -> (usize, Style) {
+    pub(crate) fn find(&self, name: &str) -> (usize, Style) {
         let index = self.entries.iter().position(|(known, _)| known == name);
-        index.map_or((0, Style::of(name, 0)), |index| (index, self.entries[index].1))
+        index.map_or((0, Style::other(0)), |index| (index, self.entries[index].1))
     }
 
     /// Left edges and rows of the entries.

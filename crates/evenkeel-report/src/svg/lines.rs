@@ -67,7 +67,7 @@ pub(super) fn draw(panel: &Panel, plot: &Lines, canvas: &Canvas, legend: &Legend
     }
     svg += &clipped(&area, &inner);
     svg += &canvas.spines(&area);
-    (svg, Frame { plot: area, x, y })
+    (svg, Frame { plot: area, x })
 }
 
 /// Labels of marks and shades above the plot, where there is room beside the one before.

@@ -68,7 +68,7 @@ pub(super) fn draw(panel: &Panel, plot: &Scatter, canvas: &Canvas, legend: &Lege
     }
     svg += &clipped(&area, &inner);
     svg += &canvas.spines(&area);
-    (svg, Frame { plot: area, x, y })
+    (svg, Frame { plot: area, x })
 }
 
 fn ends(value: f64, error: Option<f64>) -> [f64; 2] {
@@ -107,13 +107,14 @@ fn marker(x: f64, y: f64, dash: Dash) -> String {
 
 fn label(text: &str, (px, py): (f64, f64), area: &Rect, taken: &mut Vec<Rect>, ink: &str) -> String {
     let (wide, high) = (width(text, 10.0), 11.0);
+    // Beside both error bars first.
     let places = [
-        (px + 8.0, py - high / 2.0),
-        (px - 8.0 - wide, py - high / 2.0),
-        (px - wide / 2.0, py - 8.0 - high),
-        (px - wide / 2.0, py + 8.0),
-        (px + 6.0, py - 8.0 - high),
-        (px - 6.0 - wide, py + 8.0),
+        (px + 6.0, py - 5.0 - high),
+        (px + 6.0, py + 5.0),
+        (px - 6.0 - wide, py - 5.0 - high),
+        (px - 6.0 - wide, py + 5.0),
+        (px - wide / 2.0, py - 10.0 - high),
+        (px - wide / 2.0, py + 10.0),
     ];
     let free = |r: &Rect| {
         let inside =

@@ -81,7 +81,7 @@ impl Theme {
 }
 
 /// `stroke-dasharray` of a dash.
-pub(super) fn dash_array(dash: Dash) -> &'static str {
+pub(crate) fn dash_array(dash: Dash) -> &'static str {
     match dash {
         Dash::Solid => "none",
         Dash::Dashed => "6 3",

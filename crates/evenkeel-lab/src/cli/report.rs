@@ -1,0 +1,116 @@
+//! `evenkeel report`: one HTML file, and the same figures and tables as files.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use evenkeel_report::document::slug;
+use evenkeel_report::{Document, Theme};
+
+use super::error::BadInput;
+use crate::atomic_file;
+use crate::report::{Folders, document};
+
+/// Pixels of a PNG a unit of the drawing: about 300 dpi in the column of a paper.
+const PNG_SCALE: f32 = 3.0;
+
+/// Points of a curve in a drawing; its CSV has all.
+const POINTS: usize = 2400;
+
+/// Make one self-contained HTML file of the runs and outcomes in some folders.
+///
+/// Tables beside the paper's, figures, what was run and how to run it again. It needs no network and opens from disk.
+/// Folders are searched three levels deep; unfinished and unreadable runs are named in the report, not counted.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  \
+    evenkeel report runs/split-mnist\n  \
+    evenkeel report runs -o everything.html\n  \
+    evenkeel report runs/split-mnist --figures figures --tables tables")]
+pub(super) struct Args {
+    /// Folders that `evenkeel run` or `evenkeel reproduce` wrote.
+    #[arg(required = true, value_name = "DIR")]
+    dirs: Vec<PathBuf>,
+    /// The file to write.
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    output: PathBuf,
+    /// Also write every figure as SVG, PNG and CSV (its numbers) into this folder.
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
+    /// Also write every table as Markdown, CSV and LaTeX into this folder.
+    #[arg(long, value_name = "DIR")]
+    tables: Option<PathBuf>,
+    /// Title of the page.
+    #[arg(long, default_value = "evenkeel: the stability gap")]
+    title: String,
+    /// Draw the files of --figures for a dark page.
+    #[arg(long)]
+    dark: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    must_be_folders(&args.dirs)?;
+    let folders = Folders::read(&args.dirs);
+    let document = document(&args.title, folders);
+    // What the page says prominently is said here, too.
+    for warning in document.sections.iter().flat_map(|section| &section.warnings) {
+        eprintln!("note: {warning}");
+    }
+    write(&args.output, document.to_html().as_bytes())?;
+    eprintln!("{}: {} sections", args.output.display(), document.sections.len());
+    if let Some(dir) = &args.figures {
+        let count = write_figures(&document, dir, if args.dark { Theme::Dark } else { Theme::Light })?;
+        eprintln!("{}: {count} figures as SVG, PNG and CSV", dir.display());
+    }
+    if let Some(dir) = &args.tables {
+        let count = write_tables(&document, dir)?;
+        eprintln!("{}: {count} tables as Markdown, CSV and LaTeX", dir.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A folder that does not exist is a slip of the pen; an empty one gives a report that says so.
+pub(super) fn must_be_folders(dirs: &[PathBuf]) -> anyhow::Result<()> {
+    match dirs.iter().find(|dir| !dir.is_dir()) {
+        Some(dir) => Err(BadInput(format!("{}: no such folder", dir.display())).into()),
+        None => Ok(()),
+    }
+}
+
+fn write_figures(document: &Document, dir: &Path, theme: Theme) -> anyhow::Result<usize> {
+    std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+    let mut names = HashSet::new();
+    for figure in document.sections.iter().flat_map(|section| &section.figures) {
+        let name = free(&figure.id, &mut names);
+        let drawn = figure.thinned(POINTS);
+        write(&dir.join(format!("{name}.svg")), drawn.to_svg(theme).as_bytes())?;
+        write(&dir.join(format!("{name}.png")), &drawn.to_png(theme, PNG_SCALE)?)?;
+        write(&dir.join(format!("{name}.csv")), figure.to_csv().as_bytes())?;
+    }
+    Ok(names.len())
+}
+
+fn write_tables(document: &Document, dir: &Path) -> anyhow::Result<usize> {
+    std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+    let mut names = HashSet::new();
+    for table in document.sections.iter().flat_map(|section| &section.tables) {
+        let name = free(&table.id, &mut names);
+        write(&dir.join(format!("{name}.md")), table.to_markdown().as_bytes())?;
+        write(&dir.join(format!("{name}.csv")), table.to_csv().as_bytes())?;
+        write(&dir.join(format!("{name}.tex")), table.to_latex().as_bytes())?;
+    }
+    Ok(names.len())
+}
+
+/// A file name that no other figure or table of the document has.
+fn free(id: &str, names: &mut HashSet<String>) -> String {
+    let base = slug(id);
+    let all = std::iter::once(base.clone()).chain((2..).map(|n| format!("{base}-{n}")));
+    let name = all.into_iter().find(|name| !names.contains(name)).expect("numbers do not end");
+    names.insert(name.clone());
+    name
+}
+
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    atomic_file::write(path, bytes).with_context(|| path.display().to_string())
+}

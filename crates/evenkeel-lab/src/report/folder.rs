@@ -1,0 +1,101 @@
+//! What lies in the folders of a report: runs, outcomes of experiments, and files that cannot be used.
+
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use evenkeel_report::Section;
+use sha2::{Digest, Sha256};
+
+use crate::benchmark::OPTIMIZERS;
+use crate::hash::hex;
+use crate::store::{RunRecord, StoredRun};
+
+/// The section that `evenkeel reproduce` writes.
+const OUTCOME: &str = "outcome.json";
+
+/// How deep below a named folder is looked: `runs/`, `runs/split-mnist/`, a run.
+const DEPTH: usize = 3;
+
+/// The contents of folders.
+#[derive(Debug, Default)]
+pub struct Folders {
+    /// Runs, optimizers in the order of `evenkeel list`, then by name and seed.
+    pub runs: Vec<StoredRun>,
+    /// Sections of finished experiments.
+    pub outcomes: Vec<Section>,
+    /// Files that are left out, and why.
+    pub problems: Vec<String>,
+}
+
+impl Folders {
+    /// Reads all descriptions below `dirs`. What cannot be read is a problem to be shown, not an error.
+    pub fn read(dirs: &[PathBuf]) -> Self {
+        let mut folders = Self::default();
+        for dir in dirs {
+            folders.visit(dir, DEPTH);
+        }
+        let rank =
+            |name: &str| OPTIMIZERS.iter().position(|(known, _)| *known == name).unwrap_or(OPTIMIZERS.len());
+        folders.runs.sort_by_cached_key(|run| {
+            let spec = &run.record.spec;
+            (spec.benchmark.clone(), rank(&spec.optimizer.name), spec.optimizer.name.clone(), spec.seed)
+        });
+        folders
+    }
+
+    fn visit(&mut self, dir: &Path, depth: usize) {
+        match RunRecord::read(dir) {
+            Ok(Some(record)) => return self.runs.push(StoredRun { path: dir.to_path_buf(), record }),
+            Ok(None) => {}
+            Err(error) => return self.problems.push(error.to_string()),
+        }
+        let outcome = dir.join(OUTCOME);
+        if outcome.is_file() {
+            match read_outcome(&outcome) {
+                Ok(section) => self.outcomes.push(section),
+                Err(reason) => self.problems.push(format!("{}: {reason}", outcome.display())),
+            }
+        }
+        if depth == 0 {
+            return;
+        }
+        let entries = match std::fs::read_dir(dir) {
+            Ok(entries) => entries,
+            Err(error) => return self.problems.push(format!("{}: {error}", dir.display())),
+        };
+        let mut folders: Vec<PathBuf> =
+            entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+        folders.sort();
+        for folder in folders {
+            self.visit(&folder, depth - 1);
+        }
+    }
+
+    /// A name for the present state of the files: another one as soon as a point is added.
+    pub fn version(&self) -> String {
+        let mut hash = Sha256::new();
+        let mut stat = |path: &Path| {
+            if let Ok(metadata) = path.metadata() {
+                let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+                let line = format!("{} {} {:?}\n", path.display(), metadata.len(), modified);
+                hash.update(line.as_bytes());
+            }
+        };
+        for run in &self.runs {
+            stat(&run.curve_path());
+            stat(&run.path.join("run.json"));
+        }
+        for section in &self.outcomes {
+            hash.update(serde_json::to_vec(section).unwrap_or_default());
+        }
+        for problem in &self.problems {
+            hash.update(problem.as_bytes());
+        }
+        hex(&hash.finalize()[..8])
+    }
+}
+
+fn read_outcome(path: &Path) -> Result<Section, String> {
+    let text = std::fs::read(path).map_err(|error| error.to_string())?;
+    serde_json::from_slice(&text).map_err(|error| format!("not the outcome of an experiment ({error})"))
+}
