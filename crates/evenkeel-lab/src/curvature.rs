@@ -60,26 +60,113 @@ impl CurvatureProbe {
 
     /// The curvature with respect to effective and to base weights. Without a gain they are the same; where every weight
     /// is under the gain, the second is g² times the first (Corollary 1), and only one has to be measured.
-    pub fn measure(&self, learner: &Learner) -> Result<Vec<(&'static str, f64)>, ProbeError> {
-        let network = in_f64(learner.model());
+    pub fn measure(&self, learner: &Learner) -> Result<[(&'static str, f64); 3], ProbeError> {
+        self.curvatures(learner.model(), learner.gain().map(evenkeel::gain::Gain::value))
+    }
+
+    fn curvatures(
+        &self,
+        network: &Network,
+        gain: Option<f64>,
+    ) -> Result<[(&'static str, f64); 3], ProbeError> {
+        let network = in_f64(network);
         let loss = |network: &Network| {
             cross_entropy(network.forward_still(self.x.clone(), self.shape), self.y.clone())
         };
         let power = PowerIteration::new().with_steps(self.window.steps);
-        let gain = learner.gain().map_or(1.0, evenkeel::gain::Gain::value);
         let base = dominant_eigenvalue(&network, loss, &power)?;
-        let effective = match (&network, learner.gain()) {
-            (Network::SlimResNet(_), Some(_)) => {
+        let effective = match (&network, gain) {
+            (Network::SlimResNet(_), Some(gain)) => {
                 let coordinates = Coordinates::effective(gain, network.modulated())?;
                 let found = dominant_eigenvalue(&network, loss, &power.with_coordinates(coordinates))?;
                 (found.magnitude(), found.residual)
             }
-            _ => (base.magnitude() / (gain * gain), base.residual),
+            _ => (base.magnitude() / gain.unwrap_or(1.0).powi(2), base.residual),
         };
-        Ok(vec![
+        Ok([
             (CURVATURE_EFFECTIVE, effective.0),
             (CURVATURE_BASE, base.magnitude()),
             (CURVATURE_RESIDUAL, effective.1),
         ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::module::Param;
+    use evenkeel::gain::{Gain, GainConfig};
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::experiment::Experiment;
+
+    const GAIN: f64 = 1.6;
+
+    /// A probe, the network of a small experiment under a gain, and one without a gain whose weights have it in them.
+    fn models(settings: &[&str]) -> (CurvatureProbe, Network, Network) {
+        let mut experiment = Experiment::named("split-digits").unwrap();
+        experiment.set(r#"curvature={"batches":1,"batch":6,"steps":4}"#).unwrap();
+        for setting in settings {
+            experiment.set(setting).unwrap();
+        }
+        let prepared =
+            crate::stream::prepare(&experiment.settings, &mut evenkeel_data::source::Quiet).unwrap();
+        let spec = experiment.expand(None).remove(0);
+        let device = Device::flex().autodiff();
+        let probe = CurvatureProbe::new(&spec, &prepared.stream, &prepared.normalization, &device).unwrap();
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let plain = Network::new(&spec.settings, &prepared.stream, &mut rng, &device);
+        let gain = Gain::new(GainConfig::new().check().unwrap());
+        gain.set(GAIN);
+        let scaled =
+            |weight: &Param<Tensor<2>>| Param::from_data(weight.val().mul_scalar(GAIN).into_data(), &device);
+        let worked_in = match plain.clone() {
+            Network::Mlp(mut model) => {
+                for layer in model.hidden.iter_mut().chain([&mut model.output]) {
+                    layer.weight = scaled(&layer.weight);
+                }
+                Network::Mlp(model)
+            }
+            Network::SlimResNet(mut model) => {
+                model.head.weight = scaled(&model.head.weight);
+                Network::SlimResNet(model)
+            }
+        };
+        (probe, plain.with_gain(&gain), worked_in)
+    }
+
+    /// Effective coordinates of a model under a gain are the coordinates of a model with the gain in its weights.
+    fn effective_is_that_of_the_worked_in(settings: &[&str]) -> [(&'static str, f64); 3] {
+        let (probe, under_gain, worked_in) = models(settings);
+        let found = probe.curvatures(&under_gain, Some(GAIN)).unwrap();
+        let expected = probe.curvatures(&worked_in, None).unwrap();
+        assert_eq!(expected[0].1, expected[1].1);
+        assert!(
+            found[0].1 > 0.0 && (found[0].1 / expected[0].1 - 1.0).abs() < 1e-3,
+            "{found:?} {expected:?}"
+        );
+        found
+    }
+
+    #[test]
+    fn corollary_1_holds_for_the_mlp_of_an_experiment() {
+        let found = effective_is_that_of_the_worked_in(&["hidden=[24,16]"]);
+        assert!((found[1].1 / found[0].1 / (GAIN * GAIN) - 1.0).abs() < 1e-3, "{found:?}");
+    }
+
+    #[test]
+    fn lemma_2_holds_for_the_convolutional_network_of_an_experiment() {
+        effective_is_that_of_the_worked_in(&["model=slim-resnet18"]);
+    }
+
+    #[test]
+    fn the_window_is_dense_then_spaced_and_ends_with_its_task() {
+        let window = CurvatureWindow { dense: 2, every: 5, after: 12, ..CurvatureWindow::default() };
+        let due: Vec<u64> = (1..200).filter(|i| window.includes(*i, 20)).collect();
+        assert_eq!(due, [20, 21, 22, 25, 30]);
+        let long = CurvatureWindow { dense: 0, every: 10, after: 100, ..window };
+        let due: Vec<u64> = (1..200).filter(|i| long.includes(*i, 20)).collect();
+        assert_eq!(due, [20, 30, 40]);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 pub use self::error::ExperimentError;
 pub(crate) use self::overrides::suggest;
-use self::overrides::{keys_of, parameters, parse_value, with_key, with_parameter};
+use self::overrides::{keys_of, parameters, parse_value, with_key, with_parameter, with_window_field};
 pub use self::plan::Plan;
 use crate::benchmark::{BENCHMARKS, Benchmark, DEFAULT_OPTIMIZERS, OPTIMIZERS};
 use crate::spec::{CurvatureWindow, Model, OptimizerSpec, RunSpec, Settings};
@@ -135,7 +135,9 @@ impl Experiment {
             reason: "expected key=value".to_string(),
         })?;
         let value = parse_value(text);
-        if let Some((name, parameter)) = key.rsplit_once('.') {
+        if let Some(field) = key.strip_prefix("curvature.") {
+            self.settings = with_window_field(&self.settings, field, value)?;
+        } else if let Some((name, parameter)) = key.rsplit_once('.') {
             let names: Vec<&str> = self.optimizers.iter().map(|optimizer| optimizer.name.as_str()).collect();
             let hint = suggest(name, &names);
             let optimizer = self.optimizers.iter_mut().find(|optimizer| optimizer.name == name);

@@ -56,6 +56,21 @@ pub(super) fn with_key(
     replace(settings, key, key, value)
 }
 
+/// One field of the curvature window, which then is measured even if it was not before.
+pub(super) fn with_window_field(
+    settings: &Settings,
+    field: &str,
+    value: Value,
+) -> Result<Settings, ExperimentError> {
+    let mut window = object(&settings.curvature.unwrap_or_default());
+    if !window.contains_key(field) {
+        let known: Vec<String> = window.keys().cloned().collect();
+        return Err(ExperimentError::Key { key: format!("curvature.{field}"), hint: suggest(field, &known) });
+    }
+    window.insert(field.to_string(), value);
+    replace(settings, "curvature", "curvature", Value::Object(window))
+}
+
 pub(super) fn with_parameter(
     optimizer: &OptimizerSpec,
     key: &str,

@@ -7,6 +7,7 @@ use evenkeel_report::document::slug;
 use evenkeel_report::{Section, Theme};
 use serde::Serialize;
 
+use super::claim::Verdict;
 use super::runs::Runs;
 use super::{Page, Reproduction, claim};
 use crate::spec::{OptimizerSpec, Settings};
@@ -87,7 +88,7 @@ pub const QUICK: &str = "Quick version: two seeds, a fraction of the iterations 
 /// The page as a section of a report.
 pub fn section(
     reproduction: &Reproduction,
-    page: Page,
+    mut page: Page,
     provenance: &Provenance,
     left_out: &[String],
 ) -> Section {
@@ -96,6 +97,7 @@ pub fn section(
     let mut section = Section::new(reproduction.name, heading);
     if provenance.quick {
         section.warnings.push(QUICK.to_string());
+        page.claims.iter_mut().for_each(|claim| claim.verdict = Verdict::Undecided);
     }
     section.warnings.extend(provenance.without.iter().map(|why| format!("Left out: {why}")));
     section.warnings.extend(left_out.iter().map(|why| format!("Not counted: {why}")));

@@ -117,7 +117,10 @@ fn mistakes_are_found_before_the_first_iteration() {
         fail(&["main", "--benchmark", "split-mini-imagenet"]).contains("mini-ImageNet cannot be downloaded")
     );
     assert!(fail(&["mechanism", "--seeds", "none"]).contains("seeds 'none'"));
-    assert!(fail(&["mechanism", "--set", "curvature.evry=2"]).contains("evry"));
+    assert!(
+        fail(&["mechanism", "--set", "curvature.evry=2"])
+            .contains("unknown key 'curvature.evry'; did you mean 'every'?")
+    );
     assert!(fail(&["two-timescale", "--seeds", "3"]).contains("trains nothing"));
     let frozen = evenkeel().args(["run", "split-digits", "--optimizers", "msgd-frozen"]).output().unwrap();
     assert_eq!(frozen.status.code(), Some(2));
