@@ -73,7 +73,7 @@ pub(super) fn draw(panel: &Panel, plot: &Lines, canvas: &Canvas, legend: &Legend
 /// Labels of marks and shades above the plot, where there is room beside the one before.
 fn labels(plot: &Lines, canvas: &Canvas, area: &Rect, x: &Scale) -> String {
     let mut svg = String::new();
-    let middle = |from: f64, to: f64| (x.at(from).max(area.x) + x.at(to).min(area.right())) / 2.0;
+    let middle = |from: f64, to: f64| f64::midpoint(x.at(from).max(area.x), x.at(to).min(area.right()));
     let marks = plot.marks.iter().filter(|mark| x.shows(mark.at)).map(|mark| (x.at(mark.at), &mark.label));
     let shades = plot.shades.iter().map(|shade| (middle(shade.from, shade.to), &shade.label));
     let mut labels: Vec<(f64, &String)> =
