@@ -100,13 +100,17 @@ pub const BENCHMARKS: [Benchmark; 7] = [
 ];
 
 /// Named optimizers with one line each; the first four are the default.
-pub const OPTIMIZERS: [(&str, &str); 6] = [
+pub const OPTIMIZERS: [(&str, &str); 10] = [
     ("ngm-sgd", "SGD under an entropy-driven gain"),
     ("msgd", "SGD with momentum 0.9"),
     ("adam", "Adam; beta2 = 0.999 as in the paper's numbers (its text says 0.99)"),
     ("sgd", "plain SGD"),
     ("msgd-reset", "msgd, state cleared at each task switch (oracle)"),
     ("adam-reset", "adam, state cleared at each task switch (oracle)"),
+    ("tonic", "ngm-sgd without the entropy: eta = 0 (ablation)"),
+    ("instantaneous", "ngm-sgd without memory: gamma = 0 (ablation)"),
+    ("entropy-lr", "sgd whose learning rate follows the gain equation: lr·q² (ablation)"),
+    ("msgd-frozen", "msgd, only the head trains after task 1 (convolutional networks)"),
 ];
 
 /// How many of [`OPTIMIZERS`] run when none is named.
@@ -137,6 +141,8 @@ impl Benchmark {
             eval_every: 1,
             eval_samples: None,
             eval_all_tasks: false,
+            train_acc: false,
+            curvature: None,
             device: "flex".to_string(),
         };
         match self.tasks {
@@ -159,16 +165,21 @@ impl Benchmark {
             Some(base @ ("msgd" | "adam")) => (base, true),
             _ => (name, false),
         };
+        let (base, freeze) = if base == "msgd-frozen" { ("msgd", true) } else { (base, false) };
+        let (lr, gamma, eta, g0) = (0.01, 0.9, self.eta, 1.0);
         let sgd =
             |lr, momentum| Rule::Sgd { lr, momentum, dampening: 0.0, nesterov: false, weight_decay: 0.0 };
         let rule = match base {
-            "ngm-sgd" => Rule::NgmSgd { lr: 0.01, gamma: 0.9, eta: self.eta, g0: 1.0 },
+            "ngm-sgd" => Rule::NgmSgd { lr, gamma, eta, g0 },
+            "tonic" => Rule::NgmSgd { lr, gamma, eta: 0.0, g0 },
+            "instantaneous" => Rule::NgmSgd { lr, gamma: 0.0, eta, g0 },
+            "entropy-lr" => Rule::EntropyLr { lr, gamma, eta, g0 },
             "msgd" => sgd(self.msgd_lr, 0.9),
             "sgd" => sgd(0.1, 0.0),
             "adam" => Rule::Adam { lr: 0.001, beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.0 },
             _ => return None,
         };
-        Some(OptimizerSpec { name: name.to_string(), rule, reset })
+        Some(OptimizerSpec { name: name.to_string(), rule, reset, freeze })
     }
 }
 

@@ -4,12 +4,14 @@ mod bench;
 mod completions;
 mod data;
 mod error;
+mod execute;
 mod export;
 mod interrupt;
 mod list;
 mod metrics;
 mod output;
 mod report;
+mod reproduce;
 mod run;
 mod serve;
 mod status;
@@ -27,6 +29,7 @@ use clap::{Parser, Subcommand};
     after_help = "Examples:\n  \
         evenkeel run split-mnist                        the paper's experiment: 4 optimizers, 5 seeds\n  \
         evenkeel run split-digits --seeds 2             a first look without any download\n  \
+        evenkeel reproduce --list                       every table and figure of the paper, and its cost\n  \
         evenkeel status runs/split-mnist                how far it is\n  \
         evenkeel metrics runs/split-mnist               the tables again\n  \
         evenkeel report runs/split-mnist                tables and figures in one HTML file\n  \
@@ -41,6 +44,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Reproduce(reproduce::Args),
     Status(status::Args),
     Metrics(metrics::Args),
     Report(report::Args),
@@ -57,6 +61,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Metrics(args) => metrics::run(&args),
         Command::Report(args) => report::run(&args),

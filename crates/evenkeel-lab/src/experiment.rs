@@ -2,15 +2,16 @@
 
 mod error;
 mod overrides;
-
-use std::path::Path;
+mod plan;
 
 use serde_json::{Map, Value};
 
 pub use self::error::ExperimentError;
-use self::overrides::{keys_of, parameters, parse_value, suggest, with_key, with_parameter};
+pub(crate) use self::overrides::suggest;
+use self::overrides::{keys_of, parameters, parse_value, with_key, with_parameter};
+pub use self::plan::Plan;
 use crate::benchmark::{BENCHMARKS, Benchmark, DEFAULT_OPTIMIZERS, OPTIMIZERS};
-use crate::spec::{Model, OptimizerSpec, RunSpec, Settings};
+use crate::spec::{CurvatureWindow, Model, OptimizerSpec, RunSpec, Settings};
 
 /// Seeds when none are named: the paper's five runs.
 pub const DEFAULT_SEEDS: u64 = 5;
@@ -40,16 +41,6 @@ impl Experiment {
             optimizers: optimizers.collect(),
             seeds: (0..DEFAULT_SEEDS).collect(),
         })
-    }
-
-    /// An experiment file; its keys are described in `docs/experiment-file.md`.
-    pub fn load(path: &Path) -> Result<Self, ExperimentError> {
-        let file = |reason: String| ExperimentError::File { path: path.display().to_string(), reason };
-        let text = std::fs::read_to_string(path).map_err(|error| file(error.to_string()))?;
-        // The parser's message spans several lines; its first and last say where and what.
-        let table: Map<String, Value> =
-            toml::from_str(&text).map_err(|error: toml::de::Error| file(one_line(&error, &text)))?;
-        Self::from_table(table).map_err(|error| file(error.to_string()))
     }
 
     fn from_table(mut table: Map<String, Value>) -> Result<Self, ExperimentError> {
@@ -96,7 +87,7 @@ impl Experiment {
             Some(Value::String(range)) => experiment.set_seeds(&range)?,
             Some(_) => return Err(value_error("seeds", "expected a number or a range such as \"0..5\"")),
         }
-        let known = ["benchmark", "optimizers", "optimizer", "seeds"];
+        let known = ["benchmark", "optimizers", "optimizer", "seeds", "part"];
         for (key, value) in table {
             experiment.settings = with_key(&experiment.settings, &key, value, &known)?;
         }
@@ -204,6 +195,9 @@ impl Experiment {
         if s.device != "flex" {
             return bad("device", format!("'{}' is not available; this build has: flex", s.device));
         }
+        if let Some(window) = &s.curvature {
+            check_curvature(window)?;
+        }
         if self.optimizers.is_empty() {
             return bad("optimizers", "name at least one".into());
         }
@@ -213,6 +207,10 @@ impl Experiment {
             }
             if let Err(error) = optimizer.rule.check() {
                 return bad(&optimizer.name, error.to_string());
+            }
+            if optimizer.freeze && s.model == Model::Mlp {
+                let reason = "an MLP has no convolutional part; choose a benchmark with model slim-resnet18";
+                return bad(&format!("{}.freeze", optimizer.name), reason.into());
             }
         }
         Ok(())
@@ -234,6 +232,23 @@ impl Experiment {
             specs.extend(self.optimizers.iter().map(|optimizer| run(seed, optimizer)));
         }
         specs
+    }
+}
+
+fn check_curvature(window: &CurvatureWindow) -> Result<(), ExperimentError> {
+    let at_least_1 = [
+        ("switch", window.switch as u64),
+        ("every", window.every),
+        ("steps", window.steps as u64),
+        ("batches", window.batches as u64),
+        ("batch", window.batch as u64),
+    ];
+    match at_least_1.iter().find(|(_, value)| !(1..=1_000_000).contains(value)) {
+        Some((key, _)) => Err(ExperimentError::Value {
+            key: format!("curvature.{key}"),
+            reason: "must be between 1 and 1000000".into(),
+        }),
+        None => Ok(()),
     }
 }
 
@@ -282,15 +297,6 @@ fn variant(
         optimizer = with_parameter(&optimizer, &key, value)?;
     }
     Ok(optimizer)
-}
-
-fn one_line(error: &toml::de::Error, text: &str) -> String {
-    let line =
-        error.span().map(|span| 1 + text.get(..span.start).map_or(0, |before| before.matches('\n').count()));
-    match line {
-        Some(line) => format!("line {line}: {}", error.message()),
-        None => error.message().to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use burn::optim::GradientsParams;
 use burn::store::ModuleRecord;
 use burn::tensor::{Bytes, Device};
 use evenkeel::gain::Gain;
-use evenkeel::optim::{Baseline, NgmSgd, OptimError};
+use evenkeel::optim::{Baseline, EntropyLr, NgmSgd, OptimError};
 use evenkeel_data::Stream;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -39,6 +39,7 @@ pub struct Learner {
 
 enum Optimizer {
     NgmSgd(NgmSgd),
+    EntropyLr(EntropyLr),
     Baseline(Baseline),
 }
 
@@ -48,6 +49,9 @@ impl Learner {
         let mut rng = ChaCha8Rng::seed_from_u64(spec.seed);
         rng.set_stream(INIT_STREAM);
         let model = Network::new(&spec.settings, stream, &mut rng, device);
+        if let Some(config) = spec.optimizer.rule.entropy_lr() {
+            return Ok(Self { model, optimizer: Optimizer::EntropyLr(config.init()?) });
+        }
         Ok(match spec.optimizer.rule.ngm_sgd() {
             Some(config) => {
                 let optimizer = config.with_momentum_group(BACKBONE, BACKBONE_MOMENTUM).init()?;
@@ -66,7 +70,7 @@ impl Learner {
     pub fn gain(&self) -> Option<&Gain> {
         match &self.optimizer {
             Optimizer::NgmSgd(optimizer) => Some(optimizer.gain()),
-            Optimizer::Baseline(_) => None,
+            Optimizer::EntropyLr(_) | Optimizer::Baseline(_) => None,
         }
     }
 
@@ -75,6 +79,7 @@ impl Learner {
     pub fn step(mut self, gradients: GradientsParams, entropy: f64) -> Self {
         self.model = match &mut self.optimizer {
             Optimizer::NgmSgd(optimizer) => optimizer.step(self.model, gradients, entropy),
+            Optimizer::EntropyLr(optimizer) => optimizer.step(self.model, gradients, entropy),
             Optimizer::Baseline(optimizer) => optimizer.step(self.model, gradients),
         };
         self
@@ -84,6 +89,7 @@ impl Learner {
     pub fn reset_optimizer(&mut self) {
         match &mut self.optimizer {
             Optimizer::NgmSgd(optimizer) => optimizer.reset(),
+            Optimizer::EntropyLr(optimizer) => optimizer.reset(),
             Optimizer::Baseline(optimizer) => optimizer.reset(),
         }
     }
@@ -94,6 +100,7 @@ impl Learner {
         let weights = weights.map_err(|error| StateError::Weights(error.to_string()))?;
         let optimizer = match &self.optimizer {
             Optimizer::NgmSgd(optimizer) => optimizer.to_bytes()?,
+            Optimizer::EntropyLr(optimizer) => optimizer.to_bytes()?,
             Optimizer::Baseline(optimizer) => optimizer.to_bytes()?,
         };
         Ok((weights.to_vec(), optimizer))
@@ -106,6 +113,7 @@ impl Learner {
         self.model = self.model.try_load_record(record).map_err(bad)?;
         match &mut self.optimizer {
             Optimizer::NgmSgd(state) => state.load_bytes(&optimizer)?,
+            Optimizer::EntropyLr(state) => state.load_bytes(&optimizer)?,
             Optimizer::Baseline(state) => state.load_bytes(optimizer)?,
         }
         Ok(self)

@@ -6,12 +6,15 @@
 //! the rows into tables beside the [`paper`]'s.
 
 mod atomic_file;
+pub mod batches;
 pub mod bench;
 pub mod benchmark;
 pub mod checkpoint;
 pub mod cli;
+pub mod curvature;
 pub mod evaluate;
 pub mod experiment;
+pub mod extra;
 mod hash;
 pub mod learner;
 pub mod machine;
@@ -19,6 +22,7 @@ pub mod network;
 pub mod paper;
 pub mod progress;
 pub mod report;
+pub mod reproduce;
 pub mod runner;
 pub mod serve;
 pub mod spec;

@@ -1,9 +1,9 @@
 //! The models that experiments train.
 
 use burn::module::Module;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use evenkeel::gain::Gain;
-use evenkeel::nn::{Mlp, MlpConfig, SlimResNet, SlimResNetConfig};
+use evenkeel::nn::{GainLinear, Mlp, MlpConfig, PackedImages, ResNetEvaluator, SlimResNet, SlimResNetConfig};
 use evenkeel_data::{Shape, Stream};
 use rand::Rng;
 
@@ -11,6 +11,9 @@ use crate::spec::{Model, Settings};
 
 /// Parameters below this path train with momentum under NGM-SGD: they are not modulated.
 pub const BACKBONE: &str = r"(^|\.)backbone\.";
+
+/// Parameters below this path are under the gain of a convolutional network.
+pub const HEAD: &str = r"(^|\.)head\.";
 
 /// A model of the paper.
 #[allow(clippy::large_enum_variant)] // there is one of them in a process
@@ -55,6 +58,42 @@ impl Network {
                 let [batch, _] = x.dims();
                 model.forward(x.reshape([batch, shape.channels, shape.height, shape.width]))
             }
+        }
+    }
+
+    /// A batch to logits with the convolutional part frozen: features in evaluation mode and without gradients, so that
+    /// its BatchNorm statistics are frozen too and the features of an image stay as they are. An MLP has no such part.
+    pub fn forward_frozen(&self, x: Tensor<2>, shape: Shape) -> Tensor<2> {
+        let Self::SlimResNet(model) = self else { return self.forward(x, shape) };
+        let (device, [batch, _], [features, _]) = (x.device(), x.dims(), model.head.weight.dims());
+        let images: Vec<f32> = x.into_data().try_to_vec().expect("images are f32");
+        let images = PackedImages::pack(&images, shape.channels, shape.height, shape.width);
+        // With the identity for a head, what comes out is what goes into the head.
+        let mut identity = vec![0.0_f32; features * features];
+        identity.iter_mut().step_by(features + 1).for_each(|diagonal| *diagonal = 1.0);
+        let head = GainLinear::from_weights(TensorData::new(identity, [features, features]), &device);
+        let extractor = SlimResNet { head, ..model.clone() };
+        let values = ResNetEvaluator::logits(&extractor, &images);
+        model.head.forward(Tensor::from_data(TensorData::new(values, [batch, features]), &device))
+    }
+
+    /// A batch to logits in evaluation mode by operations that can be differentiated and work in any precision.
+    pub fn forward_still(&self, x: Tensor<2>, shape: Shape) -> Tensor<2> {
+        match self {
+            Self::Mlp(model) => model.forward(x),
+            Self::SlimResNet(model) => {
+                let [batch, _] = x.dims();
+                let x = x.reshape([batch, shape.channels, shape.height, shape.width]);
+                model.forward_on_burn(x, false)
+            }
+        }
+    }
+
+    /// Path pattern of the weights under the gain.
+    pub fn modulated(&self) -> &'static str {
+        match self {
+            Self::Mlp(_) => ".*",
+            Self::SlimResNet(_) => HEAD,
         }
     }
 }

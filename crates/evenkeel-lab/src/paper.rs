@@ -8,6 +8,10 @@ use crate::spec::{RunSpec, Settings};
 
 const MAIN: &str = include_str!("../paper/main.csv");
 const ORACLE_RESET: &str = include_str!("../paper/oracle_reset.csv");
+const REPLAY: &str = include_str!("../paper/replay.csv");
+const GAIN_SLOPE: &str = include_str!("../paper/gain_slope.csv");
+const LR_SWEEP: &str = include_str!("../paper/lr_sweep_split_cifar10.csv");
+const GAIN_SWEEP: &str = include_str!("../paper/gamma_eta_sweep_split_cifar10.csv");
 const PER_TRANSITION: &str = include_str!("../paper/stability_gap_per_transition.csv");
 
 /// One row of the paper's tables.
@@ -29,6 +33,9 @@ pub struct PaperRow {
 struct TableRow {
     benchmark: String,
     optimizer: String,
+    /// Only in the table of replay.
+    #[serde(default)]
+    buffer: Option<usize>,
     avg_acc: f64,
     avg_acc_pm: f64,
     avg_min_acc: f64,
@@ -57,17 +64,76 @@ fn rows<T: serde::de::DeserializeOwned>(table: &str) -> impl Iterator<Item = T> 
 pub fn published(benchmark: &str, optimizer: &str) -> Option<PaperRow> {
     let mut tables = rows::<TableRow>(MAIN).chain(rows(ORACLE_RESET));
     let row = tables.find(|row| row.benchmark == benchmark && row.optimizer == optimizer)?;
-    let estimate = |mean, pm| Estimate { mean, pm };
     let transitions = rows::<TransitionRow>(PER_TRANSITION)
         .filter(|row| row.benchmark == benchmark && row.optimizer == optimizer)
         .map(|row| estimate(row.sg, row.sg_pm));
-    Some(PaperRow {
-        avg_acc: estimate(row.avg_acc, row.avg_acc_pm),
-        avg_min_acc: estimate(row.avg_min_acc, row.avg_min_acc_pm),
-        wc_acc: estimate(row.wc_acc, row.wc_acc_pm),
-        avg_sg: estimate(row.avg_sg, row.avg_sg_pm),
-        sg_per_transition: transitions.collect(),
-    })
+    Some(PaperRow { sg_per_transition: transitions.collect(), ..row.into() })
+}
+
+/// The paper's row for a benchmark with a replay buffer and an optimizer.
+pub fn published_replay(benchmark: &str, buffer: usize, optimizer: &str) -> Option<PaperRow> {
+    let mut table = rows::<TableRow>(REPLAY);
+    let same = |row: &TableRow| {
+        row.benchmark == benchmark && row.buffer == Some(buffer) && row.optimizer == optimizer
+    };
+    table.find(same).map(PaperRow::from)
+}
+
+fn estimate(mean: f64, pm: f64) -> Estimate {
+    Estimate { mean, pm }
+}
+
+impl From<TableRow> for PaperRow {
+    fn from(row: TableRow) -> Self {
+        Self {
+            avg_acc: estimate(row.avg_acc, row.avg_acc_pm),
+            avg_min_acc: estimate(row.avg_min_acc, row.avg_min_acc_pm),
+            wc_acc: estimate(row.wc_acc, row.wc_acc_pm),
+            avg_sg: estimate(row.avg_sg, row.avg_sg_pm),
+            sg_per_transition: Vec::new(),
+        }
+    }
+}
+
+/// The paper's slope of the mean gain over the first three tasks (Figure 7).
+pub fn gain_slope(benchmark: &str) -> Option<f64> {
+    #[derive(Deserialize)]
+    struct Slope {
+        benchmark: String,
+        slope: f64,
+    }
+    rows::<Slope>(GAIN_SLOPE).find(|row| row.benchmark == benchmark).map(|row| row.slope)
+}
+
+/// The paper's task-1 accuracy after each task at a learning rate, on Split CIFAR-10.
+pub fn lr_sweep(optimizer: &str, lr: f64) -> Vec<Estimate> {
+    #[derive(Deserialize)]
+    struct Accuracy {
+        lr: f64,
+        optimizer: String,
+        task1_acc: f64,
+        task1_acc_pm: f64,
+    }
+    rows::<Accuracy>(LR_SWEEP)
+        .filter(|row| row.optimizer == optimizer && row.lr == lr)
+        .map(|row| estimate(row.task1_acc, row.task1_acc_pm))
+        .collect()
+}
+
+/// The paper's avg-ACC and avg-SG at a decay γ and a scale η, on Split CIFAR-10.
+pub fn gain_sweep(gamma: f64, eta: f64) -> Option<(Estimate, Estimate)> {
+    #[derive(Deserialize)]
+    struct Cell {
+        gamma: f64,
+        eta: f64,
+        avg_acc: f64,
+        avg_acc_pm: f64,
+        avg_sg: f64,
+        avg_sg_pm: f64,
+    }
+    rows::<Cell>(GAIN_SWEEP)
+        .find(|row| row.gamma == gamma && row.eta == eta)
+        .map(|row| (estimate(row.avg_acc, row.avg_acc_pm), estimate(row.avg_sg, row.avg_sg_pm)))
 }
 
 /// The paper's row for a run, if the run follows the paper's protocol, evaluation after every iteration included (on a
@@ -94,6 +160,12 @@ mod tests {
         let reset = published("rotated-mnist", "adam-reset").unwrap();
         assert_eq!((reset.avg_acc.mean, reset.sg_per_transition.len()), (95.545, 0));
         assert!(published("split-fashion", "ngm-sgd").is_none());
+        let replay = published_replay("split-mnist", 1000, "msgd").unwrap();
+        assert_eq!(replay.avg_min_acc.mean, 52.712);
+        assert!(published_replay("split-mnist", 999, "msgd").is_none());
+        assert_eq!(gain_slope("rotated-mnist"), Some(-0.0663));
+        assert_eq!(lr_sweep("ngm-sgd", 0.01).len(), 5);
+        assert_eq!(gain_sweep(0.9, 0.2).unwrap().0.mean, 90.630);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use evenkeel::gain::GainConfig;
-use evenkeel::optim::{AdamConfig, NgmSgdConfig, OptimError, SgdConfig};
+use evenkeel::optim::{AdamConfig, EntropyLrConfig, NgmSgdConfig, OptimError, SgdConfig};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -67,8 +67,62 @@ pub struct Settings {
     pub eval_samples: Option<usize>,
     /// Evaluate every seen task at every evaluation, not only at task ends.
     pub eval_all_tasks: bool,
+    /// Record the accuracy on each training batch in `extra.csv`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub train_acc: bool,
+    /// Measure the curvature of the task-1 loss around a task switch, into `extra.csv`; not at all if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curvature: Option<CurvatureWindow>,
     /// Compute device: `flex`.
     pub device: String,
+}
+
+impl Settings {
+    /// The task, from 1, that an iteration, from 1, belongs to.
+    pub fn task_of(&self, iteration: u64) -> usize {
+        ((iteration - 1) / self.iterations) as usize + 1
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde asks for
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// When and how the curvature of the task-1 loss is measured: at the switch, after each of the first `dense` iterations,
+/// then after every `every` until `after`. One measurement takes some hundred times as long as an iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CurvatureWindow {
+    /// The switch: k stands for k→k+1.
+    pub switch: usize,
+    /// Iterations after the switch that are all measured.
+    pub dense: u64,
+    /// Spacing of the later measurements.
+    pub every: u64,
+    /// Last iteration after the switch.
+    pub after: u64,
+    /// Steps of the power iteration.
+    pub steps: usize,
+    /// Fixed batches of the task-1 test set over which the loss is averaged.
+    pub batches: usize,
+    /// Images in each of them.
+    pub batch: usize,
+}
+
+impl Default for CurvatureWindow {
+    fn default() -> Self {
+        Self { switch: 1, dense: 10, every: 10, after: 100, steps: 25, batches: 5, batch: 128 }
+    }
+}
+
+impl CurvatureWindow {
+    /// Whether to measure after `iteration`, where a task takes `per_task`.
+    pub fn includes(&self, iteration: u64, per_task: u64) -> bool {
+        iteration.checked_sub(self.switch as u64 * per_task).is_some_and(|since| {
+            since <= self.after.min(per_task) && (since <= self.dense || since.is_multiple_of(self.every))
+        })
+    }
 }
 
 /// The network that is trained.
@@ -111,6 +165,10 @@ pub struct OptimizerSpec {
     pub rule: Rule,
     /// Clear the optimizer's state at each task switch (an oracle: it must be told of the switch).
     pub reset: bool,
+    /// Train only the head from task 2 on: the convolutional part, its BatchNorm statistics included, stays as task 1
+    /// left it (an oracle too).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub freeze: bool,
 }
 
 /// An update rule with its parameters.
@@ -126,6 +184,17 @@ pub enum Rule {
         /// Gain scale η.
         eta: f64,
         /// Tonic gain g₀.
+        g0: f64,
+    },
+    /// Plain SGD whose learning rate, and not its weights, follows the gain equation: `lr·q²`.
+    EntropyLr {
+        /// Learning rate α₀.
+        lr: f64,
+        /// Decay γ of q.
+        gamma: f64,
+        /// Scale η of the entropy.
+        eta: f64,
+        /// Baseline g₀ of q.
         g0: f64,
     },
     /// SGD, with momentum or without.
@@ -161,6 +230,7 @@ impl Rule {
     pub fn check(&self) -> Result<(), OptimError> {
         match *self {
             Rule::NgmSgd { .. } => self.ngm_sgd().map_or(Ok(()), |config| config.init().map(drop)),
+            Rule::EntropyLr { .. } => self.entropy_lr().map_or(Ok(()), |config| config.init().map(drop)),
             Rule::Sgd { .. } | Rule::Adam { .. } => self.baseline().map(drop),
         }
     }
@@ -175,10 +245,30 @@ impl Rule {
         }
     }
 
-    /// The optimizer without its gain: for NGM-SGD plain SGD on the base weights.
+    /// The configuration of Entropy-LR, if that is the rule.
+    pub fn entropy_lr(&self) -> Option<EntropyLrConfig> {
+        match *self {
+            Rule::EntropyLr { lr, gamma, eta, g0 } => {
+                Some(EntropyLrConfig::new(lr).with_gain(GainConfig { gamma, eta, g0 }))
+            }
+            _ => None,
+        }
+    }
+
+    /// The learning rate.
+    pub fn lr(&self) -> f64 {
+        match *self {
+            Rule::NgmSgd { lr, .. }
+            | Rule::EntropyLr { lr, .. }
+            | Rule::Sgd { lr, .. }
+            | Rule::Adam { lr, .. } => lr,
+        }
+    }
+
+    /// The optimizer without its gain: for NGM-SGD and Entropy-LR plain SGD.
     pub fn baseline(&self) -> Result<evenkeel::optim::Baseline, OptimError> {
         match *self {
-            Rule::NgmSgd { lr, .. } => SgdConfig::new(lr).init(),
+            Rule::NgmSgd { lr, .. } | Rule::EntropyLr { lr, .. } => SgdConfig::new(lr).init(),
             Rule::Sgd { lr, momentum, dampening, nesterov, weight_decay } => {
                 SgdConfig { lr, momentum, dampening, nesterov, weight_decay }.init()
             }
@@ -193,7 +283,7 @@ impl fmt::Display for Rule {
     /// The parameters that are not zero, as `key=value`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let numbers = match *self {
-            Rule::NgmSgd { lr, gamma, eta, g0 } => {
+            Rule::NgmSgd { lr, gamma, eta, g0 } | Rule::EntropyLr { lr, gamma, eta, g0 } => {
                 vec![("lr", lr), ("gamma", gamma), ("eta", eta), ("g0", g0)]
             }
             Rule::Sgd { lr, momentum, dampening, weight_decay, .. } => {

@@ -4,6 +4,7 @@
 //! DIR/ngm-sgd-seed0-0123456789ab/
 //!     run.json        spec, status, version, machine
 //!     curve.csv       one row an evaluation, append-only
+//!     extra.csv       what else was asked for: curvature, training accuracy
 //!     checkpoint.bin  only while the run is unfinished
 //!     lock            held by the process that works on the run
 //! ```
@@ -19,6 +20,7 @@ use thiserror::Error;
 
 use crate::atomic_file;
 use crate::checkpoint::{Checkpoint, CheckpointError, Header};
+use crate::extra::{EXTRA_FILE, ExtraWriter};
 use crate::machine::Machine;
 use crate::spec::RunSpec;
 
@@ -152,6 +154,11 @@ impl StoredRun {
         self.path.join("curve.csv")
     }
 
+    /// The file of what else was asked for.
+    pub fn extra_path(&self) -> PathBuf {
+        self.path.join(EXTRA_FILE)
+    }
+
     /// Whether a process works on it now.
     pub fn is_locked(&self) -> bool {
         is_locked(&self.path)
@@ -246,6 +253,7 @@ pub struct RunWriter {
     dir: PathBuf,
     record: RunRecord,
     curve: BufWriter<File>,
+    extra: ExtraWriter,
     tasks: usize,
     _lock: File,
 }
@@ -291,12 +299,17 @@ impl RunWriter {
         curve.set_len(keep).map_err(io_error(&path))?;
         curve.seek(SeekFrom::Start(keep)).map_err(io_error(&path))?;
 
+        let path = dir.join(EXTRA_FILE);
+        let done = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.header.iteration);
+        let extra = ExtraWriter::open(&path, done).map_err(io_error(&path))?;
+
         let seconds = checkpoint.as_ref().map_or(0.0, |checkpoint| checkpoint.header.seconds);
         let record = RunRecord::new(spec, seconds);
         let mut writer =
-            Self { dir: dir.to_path_buf(), record, curve: BufWriter::new(curve), tasks, _lock: lock };
+            Self { dir: dir.to_path_buf(), record, curve: BufWriter::new(curve), extra, tasks, _lock: lock };
         writer.write_record()?;
         if keep == 0 {
+            let path = dir.join("curve.csv");
             let result = write_header(&mut writer.curve, tasks).and_then(|()| writer.curve.flush());
             result.map_err(io_error(&path))?;
         }
@@ -316,6 +329,18 @@ impl RunWriter {
             .map_err(io_error(&path))
     }
 
+    /// Appends one value to `extra.csv`.
+    pub fn append_extra(
+        &mut self,
+        iteration: u64,
+        task: usize,
+        quantity: &str,
+        value: f64,
+    ) -> Result<(), StoreError> {
+        let path = self.dir.join(EXTRA_FILE);
+        self.extra.append(iteration, task, quantity, value).map_err(io_error(&path))
+    }
+
     /// Saves the state after `iteration`; the curve is on disk before it.
     pub fn checkpoint(
         &mut self,
@@ -323,6 +348,8 @@ impl RunWriter {
         seconds: f64,
         state: (Vec<u8>, Vec<u8>),
     ) -> Result<(), StoreError> {
+        let path = self.dir.join(EXTRA_FILE);
+        self.extra.sync().map_err(io_error(&path))?;
         let path = self.dir.join("curve.csv");
         let sync = |curve: &mut BufWriter<File>| -> io::Result<u64> {
             curve.flush()?;
@@ -337,6 +364,8 @@ impl RunWriter {
 
     /// Marks the run as ended; its checkpoint is not needed any more.
     pub fn finish(mut self, status: Status, seconds: f64) -> Result<(), StoreError> {
+        let path = self.dir.join(EXTRA_FILE);
+        self.extra.sync().map_err(io_error(&path))?;
         let path = self.dir.join("curve.csv");
         self.curve.flush().and_then(|()| self.curve.get_ref().sync_data()).map_err(io_error(&path))?;
         self.record.status = status;

@@ -1,18 +1,22 @@
 //! The training loop with continual evaluation, top to bottom.
 
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use burn::optim::GradientsParams;
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor};
 use evenkeel::entropy::mean_entropy;
 use evenkeel::nn::{MlpEvaluator, cross_entropy};
 use evenkeel::optim::OptimError;
-use evenkeel_data::{CropFlip, Normalization, Sampler, Stream};
+use evenkeel_data::{Normalization, Stream};
 use evenkeel_metrics::Point;
 use thiserror::Error;
 
+use crate::batches::Batches;
 use crate::checkpoint::Checkpoint;
+use crate::curvature::{CurvatureProbe, ProbeError};
 use crate::evaluate::{Evaluation, TestSet};
+use crate::extra::TRAIN_ACC;
 use crate::learner::{Learner, StateError};
 use crate::spec::{RunSpec, Settings};
 use crate::store::{RunWriter, Status, StoreError};
@@ -27,6 +31,9 @@ pub enum TrainError {
     /// A state that does not fit the model.
     #[error("the checkpoint does not fit this model: {0}")]
     State(#[from] StateError),
+    /// A curvature.
+    #[error("curvature: {0}")]
+    Curvature(#[from] ProbeError),
     /// The run directory.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -64,6 +71,24 @@ pub fn run(
     spec: &RunSpec,
     stream: &Stream,
     normalization: &Normalization,
+    store: RunWriter,
+    checkpoint: Option<Checkpoint>,
+    checkpoint_every: Duration,
+    watch: &mut dyn Watch,
+) -> Result<Outcome, TrainError> {
+    let done = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.header.iteration);
+    let iterations = done + 1..=spec.settings.iterations * stream.len() as u64;
+    std::thread::scope(|scope| {
+        let batches = Batches::start(scope, spec, stream, normalization, iterations.clone());
+        let data = (stream, normalization, batches);
+        train(spec, iterations, data, store, checkpoint, checkpoint_every, watch)
+    })
+}
+
+fn train(
+    spec: &RunSpec,
+    iterations: RangeInclusive<u64>,
+    (stream, normalization, batches): (&Stream, &Normalization, Batches),
     mut store: RunWriter,
     checkpoint: Option<Checkpoint>,
     checkpoint_every: Duration,
@@ -71,23 +96,17 @@ pub fn run(
 ) -> Result<Outcome, TrainError> {
     let settings = &spec.settings;
     let device = Device::flex().autodiff();
-    let sampler = match settings.replay {
-        Some(capacity) => Sampler::replay(spec.seed, capacity),
-        None => Sampler::joint(spec.seed),
-    };
     let mut tests = TestSets::new(stream, settings, spec.seed, normalization);
     let mut learner = Learner::new(spec, stream, &device)?;
-    let mut done = 0;
     if let Some(checkpoint) = checkpoint {
-        done = checkpoint.header.iteration;
         learner = learner.load(checkpoint.weights, checkpoint.optimizer)?;
     }
-    let mut batches = Batches::new(stream, sampler, normalization, settings);
+    let mut probe = CurvatureProbe::new(spec, stream, normalization, &device);
     let clock = Clock::new(store.seconds_before());
     let mut last_checkpoint = Instant::now();
 
-    for iteration in done + 1..=settings.iterations * stream.len() as u64 {
-        let task = ((iteration - 1) / settings.iterations) as usize + 1;
+    for iteration in iterations {
+        let task = settings.task_of(iteration);
         let task_starts = (iteration - 1).is_multiple_of(settings.iterations);
         let task_ends = iteration.is_multiple_of(settings.iterations);
         if task_starts && task > 1 && spec.optimizer.reset {
@@ -95,9 +114,16 @@ pub fn run(
         }
 
         // Forward with W = g·w, backward, step, gain.
-        let (x, y) = batches.draw(task, iteration, &device);
-        let logits = learner.model().forward(x, stream.shape());
+        let (x, y) = batches.take(&device);
+        let logits = if spec.optimizer.freeze && task > 1 {
+            learner.model().forward_frozen(x, stream.shape())
+        } else {
+            learner.model().forward(x, stream.shape())
+        };
         let entropy = mean_entropy(&logits);
+        if settings.train_acc {
+            store.append_extra(iteration, task, TRAIN_ACC, batch_accuracy(&logits, &y))?;
+        }
         let loss = cross_entropy(logits, y);
         let train_loss = f64::from(loss.clone().into_scalar::<f32>());
         if !train_loss.is_finite() {
@@ -128,6 +154,12 @@ pub fn run(
             watch.evaluated(&point);
         }
 
+        if let Some(probe) = probe.as_mut().filter(|probe| probe.is_due(iteration)) {
+            for (quantity, value) in probe.measure(&learner)? {
+                store.append_extra(iteration, task, quantity, value)?;
+            }
+        }
+
         let stop = watch.must_stop();
         if task_ends || stop || last_checkpoint.elapsed() >= checkpoint_every {
             store.checkpoint(iteration, clock.seconds(), learner.save()?)?;
@@ -142,71 +174,19 @@ pub fn run(
     Ok(Outcome::Ended(Status::Done))
 }
 
+/// Percentage of a batch that is predicted right.
+fn batch_accuracy(logits: &Tensor<2>, y: &Tensor<1, Int>) -> f64 {
+    let [batch, _] = logits.dims();
+    let predicted = logits.clone().argmax(1).reshape([batch]);
+    let hits: i64 = predicted.equal(y.clone()).int().sum().into_scalar();
+    100.0 * hits as f64 / batch as f64
+}
+
 /// Ends the run with a recorded reason; other runs go on.
 fn diverged(store: RunWriter, iteration: u64, reason: String, seconds: f64) -> Result<Outcome, TrainError> {
     let status = Status::Diverged { iteration, reason };
     store.finish(status.clone(), seconds)?;
     Ok(Outcome::Ended(status))
-}
-
-/// Batches as tensors; the buffers are reused.
-struct Batches<'a> {
-    stream: &'a Stream,
-    sampler: Sampler,
-    normalization: &'a Normalization,
-    size: usize,
-    augmentation: Option<CropFlip>,
-    task: Option<(usize, evenkeel_data::TaskSampler)>,
-    images: Vec<f32>,
-    labels: Vec<u16>,
-}
-
-impl<'a> Batches<'a> {
-    fn new(
-        stream: &'a Stream,
-        sampler: Sampler,
-        normalization: &'a Normalization,
-        settings: &Settings,
-    ) -> Self {
-        let augmentation = settings.crop_padding.map(|padding| CropFlip { padding, flip: true });
-        Self {
-            stream,
-            sampler,
-            normalization,
-            size: settings.batch,
-            augmentation,
-            task: None,
-            images: Vec::new(),
-            labels: Vec::new(),
-        }
-    }
-
-    fn draw(&mut self, task: usize, iteration: u64, device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
-        if self.task.as_ref().is_none_or(|(current, _)| *current != task) {
-            let sampler = self.sampler.in_task(self.stream, task).expect("tasks are counted from the stream");
-            self.task = Some((task, sampler));
-        }
-        let (_, sampler) = self.task.as_ref().expect("set above");
-        let examples = sampler.batch(iteration, self.size);
-        let (images, labels) = (&mut self.images, &mut self.labels);
-        match self.augmentation {
-            None => self.stream.gather(&examples, self.normalization, images, labels),
-            Some(augmentation) => {
-                let mut rng = self.sampler.augmentation(iteration);
-                self.stream.gather_augmented(
-                    &examples,
-                    (augmentation, &mut rng),
-                    self.normalization,
-                    images,
-                    labels,
-                );
-            }
-        }
-        let pixels = self.stream.shape().len();
-        let x = TensorData::new(self.images.clone(), [self.size, pixels]);
-        let labels: Vec<i64> = self.labels.iter().map(|&label| i64::from(label)).collect();
-        (Tensor::from_data(x, device), Tensor::from_data(TensorData::new(labels, [self.size]), device))
-    }
 }
 
 /// Test sets of the tasks, converted when first needed.

@@ -1,8 +1,7 @@
 //! NGM-SGD, its learning-rate ablation, and the baselines, with PyTorch's semantics.
 //!
-//! Burn's own optimizers do the arithmetic; what is here sets them up as PyTorch defines them (Burn's momentum
-//! dampening defaults to 0.1 and its Adam ε to 1e-5; PyTorch's are 0 and 1e-8), checks the parameters, and adds a state
-//! reset and the gain.
+//! The rules are Burn optimizers with PyTorch's definitions (Burn's own differ: its momentum dampening defaults to 0.1 and its Adam ε
+//! to 1e-5), with checked parameters, a state reset and the gain. On the CPU they update weights and moments in place.
 
 mod adam;
 mod baseline;

@@ -5,9 +5,11 @@
 //! background `b` are multiplied: [`SparseRows`] packs them once, six similar images at a time, and
 //! [`logits`] takes each group of images through all layers while its activations are in the cache.
 
+mod batch;
 mod rows;
 mod stack;
 mod tile;
 
+pub use batch::SparseBatch;
 pub use rows::SparseRows;
 pub use stack::{Layer, PackedLayers, logits};

@@ -6,6 +6,29 @@ pub(crate) const ROWS: usize = 6;
 /// Candidates for a group are looked for among so many rows: keeps packing linear in the number of rows.
 const WINDOW: usize = 2048;
 
+/// For each row, which columns differ from the background: as many words of 64 bits as the second result says.
+pub(super) fn masks(x: &[f32], columns: usize, background: f32) -> (Vec<u64>, usize) {
+    assert!(
+        columns > 0 && x.len().is_multiple_of(columns),
+        "rows of {columns} columns in {} numbers",
+        x.len()
+    );
+    let words = columns.div_ceil(64);
+    let rows = x.chunks_exact(columns);
+    let word =
+        |part: &[f32]| part.iter().rev().fold(0, |bits, &value| bits << 1 | u64::from(value != background));
+    (rows.flat_map(|row| row.chunks(64).map(word)).collect(), words)
+}
+
+/// Positions of the ones, in order.
+pub(super) fn set_bits(mask: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    mask.iter().enumerate().flat_map(|(w, &bits)| {
+        let rest = |bits: &u64| Some(bits & (bits - 1)).filter(|rest| *rest != 0);
+        let words = std::iter::successors((bits != 0).then_some(bits), rest);
+        words.map(move |bits| 64 * w + bits.trailing_zeros() as usize)
+    })
+}
+
 /// A matrix `[rows][columns]` whose entries mostly equal `background`, packed in groups of six similar rows.
 ///
 /// ```
@@ -33,19 +56,13 @@ impl SparseRows {
     /// Packs `x`, which holds rows of `columns` numbers. The order of the rows is kept for the caller's eyes only:
     /// results come out in the original order.
     pub fn pack(x: &[f32], columns: usize, background: f32) -> Self {
-        assert!(
-            columns > 0 && x.len().is_multiple_of(columns),
-            "rows of {columns} columns in {} numbers",
-            x.len()
-        );
-        let rows = x.len() / columns;
-        let words = columns.div_ceil(64);
-        let mut masks = vec![0_u64; rows * words];
-        for (row, mask) in x.chunks_exact(columns).zip(masks.chunks_exact_mut(words)) {
-            for (c, value) in row.iter().enumerate() {
-                mask[c / 64] |= u64::from(*value != background) << (c % 64);
-            }
-        }
+        let (masks, _) = masks(x, columns, background);
+        Self::pack_masked(x, columns, background, &masks)
+    }
+
+    /// [`pack`](Self::pack) with the result of [`masks`].
+    pub(super) fn pack_masked(x: &[f32], columns: usize, background: f32, masks: &[u64]) -> Self {
+        let (rows, words) = (x.len() / columns, columns.div_ceil(64));
         let mut packed = Self {
             rows,
             columns,
@@ -59,7 +76,7 @@ impl SparseRows {
         for window in all.chunks(WINDOW) {
             let mut free = window.to_vec();
             while let Some(first) = free.pop() {
-                packed.push_group(x, &masks, words, first, &mut free);
+                packed.push_group(x, masks, words, first, &mut free);
             }
         }
         packed
@@ -80,18 +97,13 @@ impl SparseRows {
             }
             members.push(row);
         }
-        for (w, bits) in union.iter().enumerate() {
-            let mut bits = *bits;
-            while bits != 0 {
-                let c = 64 * w + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                let mut values = [0.0; ROWS];
-                for (value, &row) in values.iter_mut().zip(&members) {
-                    *value = x[row as usize * self.columns + c] - self.background;
-                }
-                self.column.push(c as u32);
-                self.value.push(values);
+        for c in set_bits(&union) {
+            let mut values = [0.0; ROWS];
+            for (value, &row) in values.iter_mut().zip(&members) {
+                *value = x[row as usize * self.columns + c] - self.background;
             }
+            self.column.push(c as u32);
+            self.value.push(values);
         }
         self.starts.push(self.column.len());
         members.resize(ROWS, self.rows as u32);

@@ -1,7 +1,7 @@
 //! All layers of a perceptron, group by group.
 
 use super::rows::{ROWS, SparseRows};
-use super::tile::{self, Tile, VECTORS};
+use super::tile::{self, VECTORS};
 use crate::buffer::Buffer;
 use crate::path::Path;
 use crate::simd::{self, Kernel, Simd};
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 /// weights is read once for all of them.
 const BLOCK: usize = 16;
 
-/// Outputs of the widest tile.
+/// Outputs of the widest panel.
 const MAX_WIDTH: usize = VECTORS * 16;
 
 /// One linear layer without bias: weights `[inputs][outputs]`, row-major.
@@ -64,27 +64,31 @@ impl PackedLayers {
             (packed.inputs, packed.outputs, packed.scale) = (inputs, outputs, scale);
             let panels = outputs.div_ceil(width);
             packed.panels.resize(panels * inputs * width);
-            for (p, panel) in packed.panels.chunks_exact_mut((inputs * width).max(1)).enumerate() {
+            packed.column_sums.resize(panels * width);
+            let tasks = packed.panels.par_chunks_mut((inputs * width).max(1));
+            tasks.zip(packed.column_sums.par_chunks_mut(width)).enumerate().for_each(|(p, (panel, sums))| {
                 let first = p * width;
                 let used = width.min(outputs - first);
-                for (row, to) in weights.chunks_exact(outputs).zip(panel.chunks_exact_mut(width)) {
-                    to[..used].copy_from_slice(&row[first..first + used]);
-                    to[used..].fill(0.0);
+                let rows = weights.chunks_exact(outputs).map(|row| &row[first..first + used]);
+                for (row, to) in rows.clone().zip(panel.chunks_exact_mut(width)) {
+                    let (to, rest) = to.split_at_mut(used);
+                    for (to, w) in to.iter_mut().zip(row) {
+                        *to = *w;
+                    }
+                    rest.fill(0.0);
                 }
-            }
-            if i == 0 {
-                let mut sums = vec![0.0_f64; outputs];
-                for row in weights.chunks_exact(outputs) {
-                    for (sum, w) in sums.iter_mut().zip(row) {
-                        *sum += f64::from(*w);
+                if i == 0 {
+                    let mut exact = [0.0_f64; MAX_WIDTH];
+                    for row in rows {
+                        for (sum, w) in exact.iter_mut().zip(row) {
+                            *sum += f64::from(*w);
+                        }
+                    }
+                    for (to, sum) in sums.iter_mut().zip(exact) {
+                        *to = sum as f32;
                     }
                 }
-                packed.column_sums.resize(panels * width);
-                packed.column_sums.fill(0.0);
-                for (to, sum) in packed.column_sums.iter_mut().zip(sums) {
-                    *to = sum as f32;
-                }
-            }
+            });
         }
     }
 }
@@ -110,11 +114,12 @@ pub fn logits(path: Path, x: &SparseRows, layers: &PackedLayers, out: &mut [f32]
             simd::run(path, Block { x, groups, layers: &layers.layers })
         })
         .collect();
+    let stride = classes.next_multiple_of(width);
     for (block, part) in parts.iter().enumerate() {
-        for (i, group) in part.chunks_exact((ROWS * classes).max(1)).enumerate() {
-            for (&row, values) in x.origin(block * BLOCK + i).iter().zip(group.chunks_exact(classes)) {
+        for (i, group) in part.chunks_exact((ROWS * stride).max(1)).enumerate() {
+            for (&row, values) in x.origin(block * BLOCK + i).iter().zip(group.chunks_exact(stride)) {
                 if (row as usize) < x.rows() {
-                    out[row as usize * classes..][..classes].copy_from_slice(values);
+                    out[row as usize * classes..][..classes].copy_from_slice(&values[..classes]);
                 }
             }
         }
@@ -128,43 +133,83 @@ struct Block<'a> {
     layers: &'a [Packed],
 }
 
-/// Where a layer's results go: activations for the next layer, or logits.
-struct Sink {
-    last: bool,
-    outputs: usize,
-    /// Activations `[group][unit][row]`: how the next layer's tile wants them.
-    activations: Vec<[f32; ROWS]>,
-    /// Logits `[group][row][class]`.
-    logits: Vec<f32>,
-}
-
 impl Block<'_> {
-    /// Background, scale and ReLU of one tile: group `i`, panel `p`, layer `l`.
+    /// Background, scale and ReLU of one tile of layer `l`, and where it goes: `y[at..]` and one row of `stride` after the other.
     #[inline(always)]
-    fn finish<S: Simd>(&self, s: S, tile: Tile<S::V>, (l, p, i): (usize, usize, usize), sink: &mut Sink) {
+    fn finish<S: Simd, const R: usize>(
+        &self,
+        s: S,
+        (l, p): (usize, usize),
+        tile: [[S::V; VECTORS]; R],
+        y: &mut [f32],
+        stride: usize,
+    ) {
         let (scale, background) = (s.splat(self.layers[l].scale), s.splat(self.x.background()));
-        let mut rows = [[0.0_f32; MAX_WIDTH]; ROWS];
-        for (tile, row) in tile.into_iter().zip(&mut rows) {
+        let relu = l + 1 < self.layers.len();
+        for (tile, row) in tile.into_iter().zip(y.chunks_exact_mut(stride)) {
             for (v, mut sum) in tile.into_iter().enumerate() {
+                let at = (p * VECTORS + v) * S::LANES;
                 if l == 0 {
-                    let at = (p * VECTORS + v) * S::LANES;
                     sum = s.fma(background, s.get(&self.layers[0].column_sums, at), sum);
                 }
                 sum = s.mul(sum, scale);
-                s.put(if sink.last { sum } else { s.relu(sum) }, row, v * S::LANES);
+                s.put(if relu { s.relu(sum) } else { sum }, row, at);
             }
         }
-        let first = p * VECTORS * S::LANES;
-        let used = (VECTORS * S::LANES).min(sink.outputs - first);
-        if sink.last {
-            for (r, row) in rows.iter().enumerate() {
-                let at = (i * ROWS + r) * sink.outputs + first;
-                sink.logits[at..at + used].copy_from_slice(&row[..used]);
+    }
+}
+
+impl Block<'_> {
+    #[inline(always)]
+    fn first_layer<S: Simd>(&self, s: S, panels: &[&[f32]], stride: usize, y: &mut [f32]) {
+        let mut p = 0;
+        while p < panels.len() {
+            let two = S::LANES == 16 && p + 1 < panels.len();
+            for (group, y) in self.groups.clone().zip(y.chunks_exact_mut(ROWS * stride)) {
+                let (column, value) = self.x.group(group);
+                // SAFETY: columns lie below `x.columns()`, which equals the layer's inputs; every panel has as many rows.
+                unsafe {
+                    if two {
+                        let [a, b] = tile::sparse(s, column, value, [panels[p], panels[p + 1]]);
+                        self.finish(s, (0, p), a, y, stride);
+                        self.finish(s, (0, p + 1), b, y, stride);
+                    } else {
+                        let [a] = tile::sparse(s, column, value, [panels[p]]);
+                        self.finish(s, (0, p), a, y, stride);
+                    }
+                }
             }
-        } else {
-            for (c, to) in sink.activations[i * sink.outputs + first..][..used].iter_mut().enumerate() {
-                for (to, row) in to.iter_mut().zip(&rows) {
-                    *to = row[c];
+            p += if two { 2 } else { 1 };
+        }
+    }
+
+    #[inline(always)]
+    fn dense_layer<S: Simd>(
+        &self,
+        s: S,
+        l: usize,
+        panels: &[&[f32]],
+        (x, x_stride): (&[f32], usize),
+        (y, stride): (&mut [f32], usize),
+    ) {
+        let inputs = self.layers[l].inputs;
+        for (p, panel) in panels.iter().enumerate() {
+            let mut row = 0;
+            while row < self.groups.len() * ROWS {
+                let (x, y) = (&x[row * x_stride..], &mut y[row * stride..]);
+                let two = S::LANES == 16 && x.len() >= 2 * ROWS * x_stride;
+                assert!(x.len() >= ROWS * x_stride && x_stride >= inputs);
+                // SAFETY: the two lines above; the panel has `inputs` rows.
+                unsafe {
+                    if two {
+                        let tile = tile::dense::<S, { 2 * ROWS }>(s, x, x_stride, inputs, panel);
+                        self.finish(s, (l, p), tile, y, stride);
+                        row += 2 * ROWS;
+                    } else {
+                        let tile = tile::dense::<S, ROWS>(s, x, x_stride, inputs, panel);
+                        self.finish(s, (l, p), tile, y, stride);
+                        row += ROWS;
+                    }
                 }
             }
         }
@@ -172,53 +217,28 @@ impl Block<'_> {
 }
 
 impl Kernel for Block<'_> {
-    /// Logits `[group][row][class]`.
+    /// Logits `[group][row][classes, filled up to whole panels]`.
     type Output = Vec<f32>;
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> Vec<f32> {
         let groups = self.groups.len();
-        let mut input: Vec<[f32; ROWS]> = Vec::new();
-        let mut logits = Vec::new();
+        // Activations `[group][row][units, filled up to whole panels]`.
+        let (mut x, mut x_stride) = (Vec::new(), 0);
         for (l, layer) in self.layers.iter().enumerate() {
-            let Packed { inputs, outputs, .. } = *layer;
-            let last = l + 1 == self.layers.len();
-            let mut sink = Sink {
-                last,
-                outputs,
-                activations: vec![[0.0; ROWS]; if last { 0 } else { groups * outputs }],
-                logits: vec![0.0; if last { groups * ROWS * outputs } else { 0 }],
-            };
-            for (p, panel) in layer.panels.chunks_exact((inputs * VECTORS * S::LANES).max(1)).enumerate() {
-                let mut i = 0;
-                while i < groups {
-                    if l == 0 {
-                        let (column, value) = self.x.group(self.groups.start + i);
-                        // SAFETY: columns lie below `x.columns()`, which equals `inputs`; the panel has as many rows.
-                        let tile = unsafe { tile::sparse(s, column, value, panel) };
-                        self.finish(s, tile, (l, p, i), &mut sink);
-                        i += 1;
-                        continue;
-                    }
-                    let x = &input[i * inputs..];
-                    if S::LANES == 16 && i + 1 < groups {
-                        let pair = [&x[..inputs], &x[inputs..2 * inputs]];
-                        // SAFETY: the panel has `inputs` rows, and both groups `inputs` units.
-                        let [a, b] = unsafe { tile::dense(s, pair, panel) };
-                        self.finish(s, a, (l, p, i), &mut sink);
-                        self.finish(s, b, (l, p, i + 1), &mut sink);
-                        i += 2;
-                    } else {
-                        // SAFETY: the panel has `inputs` rows, and the group `inputs` units.
-                        let [a] = unsafe { tile::dense(s, [&x[..inputs]], panel) };
-                        self.finish(s, a, (l, p, i), &mut sink);
-                        i += 1;
-                    }
-                }
+            let inputs = layer.inputs;
+            let stride = layer.outputs.next_multiple_of(VECTORS * S::LANES);
+            let mut y = vec![0.0; groups * ROWS * stride];
+            let panels: Vec<&[f32]> =
+                layer.panels.chunks_exact((inputs * VECTORS * S::LANES).max(1)).collect();
+            if l == 0 {
+                self.first_layer(s, &panels, stride, &mut y);
+            } else {
+                self.dense_layer(s, l, &panels, (&x, x_stride), (&mut y, stride));
             }
-            (input, logits) = (sink.activations, sink.logits);
+            (x, x_stride) = (y, stride);
         }
-        logits
+        x
     }
 }
 

@@ -42,7 +42,7 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
             || cause.downcast_ref::<TrainError>().is_some_and(|error| match error {
                 TrainError::Store(error) => error.is_bad_input(),
                 TrainError::State(_) | TrainError::Optimizer(_) => true,
-                TrainError::Weights(_) => false,
+                TrainError::Curvature(_) | TrainError::Weights(_) => false,
             })
     })
 }

@@ -25,7 +25,7 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     threads: u16,
     /// Seconds between checkpoints.
-    #[arg(long, default_value_t = 30.0, value_parser = super::run::seconds)]
+    #[arg(long, default_value_t = 30.0, value_parser = super::execute::seconds)]
     checkpoint_seconds: f64,
     /// Stop when standard input closes, as it does when the process that started this one dies.
     #[arg(long)]

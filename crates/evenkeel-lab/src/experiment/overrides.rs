@@ -25,6 +25,8 @@ pub(super) fn keys_of(settings: &Settings) -> Vec<String> {
         "domains",
         "replay",
         "eval_samples",
+        "train_acc",
+        "curvature",
     ];
     let mut keys: Vec<String> = object(settings).keys().cloned().collect();
     keys.extend(optional.iter().map(ToString::to_string).filter(|key| !object(settings).contains_key(key)));
@@ -33,7 +35,11 @@ pub(super) fn keys_of(settings: &Settings) -> Vec<String> {
 
 pub(super) fn parameters(optimizer: &OptimizerSpec) -> Vec<String> {
     let rule = object(&optimizer.rule);
-    rule.keys().filter(|key| *key != "kind").cloned().chain(["reset".to_string()]).collect()
+    rule.keys()
+        .filter(|key| *key != "kind")
+        .cloned()
+        .chain(["reset".to_string(), "freeze".to_string()])
+        .collect()
 }
 
 pub(super) fn with_key(
@@ -61,7 +67,7 @@ pub(super) fn with_parameter(
         return Err(ExperimentError::Key { key: full, hint: suggest(key, &known) });
     }
     let mut changed = optimizer.clone();
-    if key == "reset" {
+    if key == "reset" || key == "freeze" {
         changed = replace(optimizer, key, &full, value)?;
     } else {
         changed.rule = replace(&optimizer.rule, key, &full, value)?;
@@ -89,7 +95,7 @@ pub(super) fn parse_value(text: &str) -> Value {
 }
 
 /// `; did you mean 'x'?` or the list of what there is.
-pub(super) fn suggest<S: AsRef<str>>(name: &str, known: &[S]) -> String {
+pub(crate) fn suggest<S: AsRef<str>>(name: &str, known: &[S]) -> String {
     let similarity = |other: &&S| strsim::jaro_winkler(name, other.as_ref());
     // A shared beginning ('ngm'), or a slip of a finger or two ('sdg').
     let slips = |other: &&S| strsim::damerau_levenshtein(name, other.as_ref());

@@ -3,6 +3,7 @@
 mod bad_input;
 mod common;
 mod report;
+mod reproduce;
 mod reproducible;
 mod results;
 mod runner;

@@ -24,8 +24,11 @@ fn one_and_two_threads_and_another_number_of_jobs_give_the_same_bytes() {
 #[test]
 fn a_run_killed_at_random_iterations_resumes_to_the_same_bytes() {
     let (whole, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    for optimizer in ["ngm-sgd", "adam-reset"] {
-        let arguments = ["--seeds", "1", "--optimizers", optimizer];
+    // With everything that can be recorded: it has to survive as well.
+    let window = r#"curvature={"dense":2,"every":4,"after":10,"steps":2,"batches":1,"batch":16}"#;
+    for optimizer in ["ngm-sgd", "adam-reset", "entropy-lr"] {
+        let mut arguments = vec!["--seeds", "1", "--optimizers", optimizer];
+        arguments.extend(["--set", "train_acc=true", "--set", window]);
         must_succeed(&mut small_run(whole.path(), &arguments));
     }
     // Only described here; the workers are started, and killed, by hand.
@@ -61,8 +64,14 @@ fn a_run_killed_at_random_iterations_resumes_to_the_same_bytes() {
     }
     assert!(kills >= 1, "no kill hit a running worker");
     assert_eq!(curves(whole.path()), curves(killed.path()));
-    for dir in run_dirs(killed.path()) {
-        assert!(!dir.join("checkpoint.bin").exists());
+    let extra = |dir: std::path::PathBuf| std::fs::read_to_string(dir.join("extra.csv")).unwrap();
+    for (whole, killed) in run_dirs(whole.path()).into_iter().zip(run_dirs(killed.path())) {
+        assert!(!killed.join("checkpoint.bin").exists());
+        let rows = extra(whole);
+        // Iterations 12 (the switch), 13, 14, 16, 20.
+        assert_eq!(rows.matches("curvature_effective").count(), 5, "{rows}");
+        assert_eq!(rows.matches("train_acc").count(), 60);
+        assert_eq!(rows, extra(killed));
     }
 }
 
@@ -146,8 +155,8 @@ fn the_same_command_again_does_nothing_and_more_seeds_do_only_the_new_ones() {
     };
     let before = modified();
     let again = must_succeed(&mut small_run(out.path(), &["--seeds", "1", "--optimizers", "sgd"]));
-    assert!(String::from_utf8_lossy(&again.stderr).contains("1 runs of 60 iterations, 0 to do"));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("1 runs, 60 iterations in all, 0 to do"));
     let more = must_succeed(&mut small_run(out.path(), &["--seeds", "3", "--optimizers", "sgd"]));
-    assert!(String::from_utf8_lossy(&more.stderr).contains("3 runs of 60 iterations, 2 to do"));
+    assert!(String::from_utf8_lossy(&more.stderr).contains("3 runs, 180 iterations in all, 2 to do"));
     assert_eq!(modified(), before);
 }

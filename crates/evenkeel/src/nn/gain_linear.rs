@@ -6,6 +6,7 @@ use rand::Rng;
 use rand_distr::{Distribution, Normal};
 
 use crate::gain::Gain;
+use crate::ops::matmul_sparse_input;
 
 /// `y = x · (g·w)`: a linear layer without bias whose weights are multiplied by a shared [`Gain`].
 ///
@@ -47,7 +48,15 @@ impl GainLinear {
 
     /// `[batch, inputs]` to `[batch, outputs]`.
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
-        let y = x.matmul(self.weight.val());
+        self.scaled(x.matmul(self.weight.val()))
+    }
+
+    /// [`forward`](Self::forward) for the first layer of a network: fast if `x` is mostly one number, as images with a background.
+    pub fn forward_data(&self, x: Tensor<2>) -> Tensor<2> {
+        self.scaled(matmul_sparse_input(x, self.weight.val()))
+    }
+
+    fn scaled(&self, y: Tensor<2>) -> Tensor<2> {
         match &self.gain {
             Some(gain) => gain.scale(y),
             None => y,

@@ -98,7 +98,8 @@ impl Mlp {
 
     /// `[batch, inputs]` to logits `[batch, outputs]`.
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
-        let features = self.hidden.iter().fold(x, |x, layer| relu(layer.forward(x)));
-        self.output.forward(features)
+        let mut layers = self.hidden.iter().chain([&self.output]);
+        let first = layers.next().expect("there is an output layer");
+        layers.fold(first.forward_data(x), |x, layer| layer.forward(relu(x)))
     }
 }

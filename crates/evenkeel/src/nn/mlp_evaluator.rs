@@ -1,10 +1,10 @@
 //! Fast evaluation of the MLP on the CPU.
 
-use burn::tensor::TensorData;
 use evenkeel_kernels::Path;
 use evenkeel_kernels::mlp::{Layer, PackedLayers, SparseRows, logits};
 
 use super::{GainLinear, Mlp};
+use crate::ops::on_cpu;
 
 /// Logits of an [`Mlp`] on images that are mostly background, by kernels that skip the background.
 ///
@@ -38,7 +38,7 @@ impl MlpEvaluator {
     pub fn logits(&mut self, model: &Mlp, images: &SparseRows) -> Vec<f32> {
         let path = Path::active();
         let layers: Vec<&GainLinear> = model.hidden.iter().chain([&model.output]).collect();
-        let weights: Vec<TensorData> = layers.iter().map(|layer| layer.weight.val().into_data()).collect();
+        let weights: Vec<_> = layers.iter().map(|layer| on_cpu(layer.weight.val())).collect();
         let sizes: Vec<[usize; 2]> = layers.iter().map(|layer| layer.weight.dims()).collect();
         let described: Vec<Layer<'_>> = layers
             .iter()
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::gain::{Gain, GainConfig};
     use crate::nn::MlpConfig;
-    use burn::tensor::{Device, Tensor};
+    use burn::tensor::{Device, Tensor, TensorData};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 

@@ -1,5 +1,8 @@
 //! Fast evaluation of slim ResNet-18 on the CPU.
 
+use std::cell::RefCell;
+
+use burn::backend::flex::FlexTensor;
 use burn::module::RunningState;
 use burn::tensor::Tensor;
 use evenkeel_kernels::batch_norm::{EPSILON, Normaliser};
@@ -7,6 +10,7 @@ use evenkeel_kernels::{Buffer, ConvShape, Epilogue, PackedWeights, Path, Shape, 
 use rayon::prelude::*;
 
 use super::{ConvNorm, SlimResNet};
+use crate::ops::on_cpu;
 
 /// Blocks of images that go through the network together: enough for full Winograd tiles at 4×4 pixels, few enough for
 /// the cache.
@@ -54,8 +58,7 @@ struct Folded {
 impl Folded {
     fn new(layer: &ConvNorm, input: Shape) -> Self {
         let path = Path::active();
-        let values =
-            |tensor: Tensor<1>| -> Vec<f32> { tensor.into_data().try_to_vec().expect("parameters are f32") };
+        let values = |tensor: Tensor<1>| -> Vec<f32> { numbers(&on_cpu(tensor)).to_vec() };
         let running = |state: &RunningState<Tensor<1>>| values(state.value());
         let [outputs, _, kernel, _] = layer.weight.dims();
         let conv = match kernel {
@@ -70,8 +73,8 @@ impl Folded {
             &beta,
             EPSILON,
         );
-        let weights = layer.weight.val().into_data();
-        let weights = weights.as_slice::<f32>().expect("weights are f32");
+        let weights = on_cpu(layer.weight.val());
+        let weights = numbers(&weights);
         let mut folded = vec![0.0; weights.len()];
         normaliser.fold(weights, &mut folded);
         let mut packed = PackedWeights::new();
@@ -79,14 +82,30 @@ impl Folded {
         Self { conv, packed, bias: normaliser.shift().to_vec() }
     }
 
-    fn run(&self, batch: usize, x: &[f32], residual: Option<&[f32]>, relu: bool) -> Buffer {
+    fn run(&self, batch: usize, x: &[f32], residual: Option<&[f32]>, relu: bool, y: &mut Buffer) {
         let path = Path::active();
         let conv = self.conv.with_batch(batch);
-        let mut y = Buffer::zeroed(conv.output().blocked_len(path));
+        y.resize(conv.output().blocked_len(path));
         let epilogue = Epilogue { bias: Some(&self.bias), residual, relu, accumulate: false };
-        conv::forward(path, &conv, x, &self.packed, &mut y, epilogue);
-        y
+        conv::forward(path, &conv, x, &self.packed, y, epilogue);
     }
+}
+
+fn numbers(tensor: &FlexTensor) -> &[f32] {
+    tensor.as_slice().expect("parameters are f32")
+}
+
+/// Activations of one thread; the memory is kept between calls.
+#[derive(Default)]
+struct Work {
+    x: Buffer,
+    middle: Buffer,
+    side: Buffer,
+    y: Buffer,
+}
+
+thread_local! {
+    static WORK: RefCell<Work> = RefCell::default();
 }
 
 struct FoldedBlock {
@@ -109,8 +128,8 @@ impl ResNetEvaluator {
             shape = first.conv.output();
             blocks.push(FoldedBlock { first, second: Folded::new(&block.second, shape), shortcut });
         }
-        let head = model.head.weight.val().into_data();
-        let head = head.as_slice::<f32>().expect("weights are f32");
+        let head = on_cpu(model.head.weight.val());
+        let head = numbers(&head);
         let [_, classes] = model.head.weight.dims();
         let gain = model.head.gain() as f32;
 
@@ -121,16 +140,27 @@ impl ResNetEvaluator {
             .enumerate()
             .map(|(i, data)| {
                 let batch = (images.len() - i * chunk).min(chunk);
-                let mut x = stem.run(batch, data, None, true);
+                // Taken, not borrowed: the thread may steal another piece of this loop while it waits inside.
+                let mut work = WORK.take();
+                let Work { x, middle, side, y } = &mut work;
+                stem.run(batch, data, None, true, x);
                 for block in &blocks {
-                    let middle = block.first.run(batch, &x, None, true);
-                    let side = block.shortcut.as_ref().map(|shortcut| shortcut.run(batch, &x, None, false));
-                    x = block.second.run(batch, &middle, Some(side.as_deref().unwrap_or(&x)), true);
+                    block.first.run(batch, x, None, true, middle);
+                    let residual = match &block.shortcut {
+                        None => &*x,
+                        Some(shortcut) => {
+                            shortcut.run(batch, x, None, false, side);
+                            &*side
+                        }
+                    };
+                    block.second.run(batch, middle, Some(residual), true, y);
+                    std::mem::swap(x, y);
                 }
                 let last = Shape { batch, ..shape };
                 let pooled = pool::pooled(&last);
                 let mut averages = vec![0.0; pooled.blocked_len(path)];
-                pool::average_pool(path, &last, &x, &mut averages);
+                pool::average_pool(path, &last, x, &mut averages);
+                WORK.set(work);
                 let mut features = vec![0.0; batch * pooled.image_len()];
                 layout::from_blocked(path, &pooled, &averages, &mut features);
                 product(&features, head, classes, gain)

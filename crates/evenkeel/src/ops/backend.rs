@@ -1,6 +1,6 @@
 //! The backend extension: what `flex` computes with kernels, and how autodiff goes back through it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -12,6 +12,9 @@ use burn::backend::{Autodiff, Backend, Flex, backend_extension};
 use burn::tensor::TensorData;
 use evenkeel_kernels::batch_norm::{self, Gate, Moments, NormGradient, Normaliser};
 use evenkeel_kernels::{ConvShape, Epilogue, PackedWeights, Path, Shape, conv, layout, pool};
+
+use super::flex::contiguous;
+use super::spare::{filled, recycle};
 
 /// What a convolution with BatchNorm needs beside its tensors.
 #[derive(Debug, Clone)]
@@ -56,11 +59,6 @@ fn tensor<const D: usize>(values: Vec<f32>, shape: [usize; D]) -> FlexTensor {
     FlexTensor::from_data(TensorData::new(values, shape))
 }
 
-/// Tensors that come in may be strided.
-fn contiguous(tensor: FlexTensor) -> FlexTensor {
-    if tensor.as_slice::<f32>().is_some() { tensor } else { tensor.to_contiguous() }
-}
-
 fn slice(tensor: &FlexTensor) -> &[f32] {
     tensor.as_slice().expect("contiguous f32")
 }
@@ -80,33 +78,29 @@ struct Saved {
 
 fn forward(
     tensors: [FlexTensor; 4],
-    residual: Option<&FlexTensor>,
+    residual: Option<FlexTensor>,
     spec: ConvNormSpec,
 ) -> (FlexTensor, Saved) {
     let path = Path::active();
     let [x, weight, gamma, beta] = tensors.map(contiguous);
-    let residual = residual.map(|residual| contiguous(residual.clone()));
+    let residual = residual.map(contiguous);
     let output = spec.conv.output();
     let mut packed = PackedWeights::new();
     packed.pack_forward(path, &spec.conv, slice(&weight));
-    let mut z = vec![0.0; output.blocked_len(path)];
-    let moments = conv::forward_with_moments(path, &spec.conv, slice(&x), &packed, &mut z);
+    let len = output.blocked_len(path);
+    let (z, moments) = filled(len, |z| conv::forward_with_moments(path, &spec.conv, slice(&x), &packed, z));
     let normaliser = Normaliser::of_batch(&moments, slice(&gamma), slice(&beta), spec.epsilon);
-    *spec.moments.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(moments);
-    let mut y = vec![0.0; z.len()];
-    batch_norm::normalise(path, &output, &normaliser, &z, residual.as_ref().map(slice), spec.relu, &mut y);
-    let len = z.len();
-    let (y, z) = (tensor(y, [len]), tensor(z, [len]));
+    *spec.moments.lock().unwrap_or_else(PoisonError::into_inner) = Some(moments);
+    let (y, ()) = filled(len, |y| {
+        let residual = residual.as_ref().map(slice);
+        batch_norm::normalise(path, &output, &normaliser, slice(&z), residual, spec.relu, y);
+    });
     let gate = (residual.is_some() && spec.relu).then(|| y.clone());
     (y, Saved { x, weight, z, y: gate, normaliser: Arc::new(normaliser), spec })
 }
 
-/// Gradients of x, weight, gamma, beta and the residual. The gradient of the network's input is never needed.
-fn backward(
-    saved: &Saved,
-    dy: FlexTensor,
-    wants_x: bool,
-) -> (Option<FlexTensor>, [FlexTensor; 3], FlexTensor) {
+/// Gradients of x (if wanted: that of the network's input is not), weight, gamma, beta and the residual.
+fn backward(saved: Saved, dy: FlexTensor, wants_x: bool) -> [Option<FlexTensor>; 5] {
     let path = Path::active();
     let conv = &saved.spec.conv;
     let output = conv.output();
@@ -119,31 +113,34 @@ fn backward(
     let z = slice(&saved.z);
     let sums = batch_norm::backward_sums(path, &output, &saved.normaliser, z, dy.storage_mut(), gate);
     let gradient = NormGradient { normaliser: &saved.normaliser, sums: &sums, z, dy: slice(&dy), gate };
+    let x = slice(&saved.x);
     let mut dw = vec![0.0; conv.weight_len()];
-    let mut packed = PackedWeights::new();
-    let mut dx = wants_x.then(|| {
+    let dx = if wants_x {
+        let mut packed = PackedWeights::new();
         packed.pack_backward(path, conv, slice(&saved.weight));
-        vec![0.0; conv.input().blocked_len(path)]
-    });
-    let target = dx.as_mut().map(|dx| (&packed, dx.as_mut_slice(), Epilogue::default()));
-    conv::backward(path, conv, slice(&saved.x), &gradient, &mut dw, target);
-    let dx = dx.map(|dx| {
-        let len = dx.len();
-        tensor(dx, [len])
-    });
+        let (dx, ()) = filled(conv.input().blocked_len(path), |dx| {
+            conv::backward(path, conv, x, &gradient, &mut dw, Some((&packed, dx, Epilogue::default())));
+        });
+        Some(dx)
+    } else {
+        conv::backward(path, conv, x, &gradient, &mut dw, None);
+        None
+    };
     let dw = FlexTensor::from_data(TensorData::new(dw, saved.weight.layout().shape().clone()));
     let channels = [output.channels];
-    (dx, [dw, tensor(sums.gamma, channels), tensor(sums.beta, channels)], dy)
+    recycle(saved.z);
+    recycle(saved.x);
+    if let Some(y) = saved.y {
+        recycle(y);
+    }
+    [dx, Some(dw), Some(tensor(sums.gamma, channels)), Some(tensor(sums.beta, channels)), Some(dy)]
 }
 
 impl ResidualOps for Flex {
     fn to_blocked(x: FlexTensor, shape: Shape) -> FlexTensor {
         let path = Path::active();
         let x = contiguous(x);
-        let mut blocked = vec![0.0; shape.blocked_len(path)];
-        layout::to_blocked(path, &shape, slice(&x), &mut blocked);
-        let len = blocked.len();
-        tensor(blocked, [len])
+        filled(shape.blocked_len(path), |blocked| layout::to_blocked(path, &shape, slice(&x), blocked)).0
     }
 
     fn conv_norm(
@@ -164,7 +161,7 @@ impl ResidualOps for Flex {
         residual: FlexTensor,
         spec: ConvNormSpec,
     ) -> FlexTensor {
-        forward([x, weight, gamma, beta], Some(&residual), spec).0
+        forward([x, weight, gamma, beta], Some(residual), spec).0
     }
 
     fn average_pool(x: FlexTensor, shape: Shape) -> FlexTensor {
@@ -173,45 +170,28 @@ impl ResidualOps for Flex {
         let pooled = pool::pooled(&shape);
         let mut blocked = vec![0.0; pooled.blocked_len(path)];
         pool::average_pool(path, &shape, slice(&x), &mut blocked);
+        recycle(x);
         let mut features = vec![0.0; pooled.batch * pooled.image_len()];
         layout::from_blocked(path, &pooled, &blocked, &mut features);
         tensor(features, [pooled.batch, pooled.image_len()])
     }
 }
 
+/// The convolution with its BatchNorm, `N` of whose five possible parents exist: the last, the residual, may be missing.
 #[derive(Debug)]
 struct ConvNorm;
 
-impl Backward<Flex, 4> for ConvNorm {
+impl<const N: usize> Backward<Flex, N> for ConvNorm {
     type State = Saved;
 
-    fn backward(self, ops: Ops<Saved, 4>, grads: &mut Gradients, _: &mut Checkpointer) {
+    fn backward(self, ops: Ops<Saved, N>, grads: &mut Gradients, _: &mut Checkpointer) {
         let dy = grads.consume::<Flex>(&ops.node);
-        let [x, weight, gamma, beta] = ops.parents;
-        let (dx, rest, _) = backward(&ops.state, dy, x.is_some());
-        let all = [x, weight, gamma, beta].into_iter().zip(std::iter::once(dx).chain(rest.map(Some)));
-        for (parent, gradient) in all {
-            if let (Some(parent), Some(gradient)) = (parent, gradient) {
-                grads.register::<Flex>(parent.id, gradient);
-            }
-        }
-    }
-}
-
-#[derive(Debug)]
-struct ConvNormResidual;
-
-impl Backward<Flex, 5> for ConvNormResidual {
-    type State = Saved;
-
-    fn backward(self, ops: Ops<Saved, 5>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let dy = grads.consume::<Flex>(&ops.node);
-        let [x, weight, gamma, beta, residual] = ops.parents;
-        let (dx, rest, gated) = backward(&ops.state, dy, x.is_some());
-        let gradients = std::iter::once(dx).chain(rest.map(Some)).chain([Some(gated)]);
-        for (parent, gradient) in [x, weight, gamma, beta, residual].into_iter().zip(gradients) {
-            if let (Some(parent), Some(gradient)) = (parent, gradient) {
-                grads.register::<Flex>(parent.id, gradient);
+        let wants_x = ops.parents[0].is_some();
+        for (parent, gradient) in ops.parents.into_iter().zip(backward(ops.state, dy, wants_x)) {
+            match (parent, gradient) {
+                (Some(parent), Some(gradient)) => grads.register::<Flex>(parent.id, gradient),
+                (None, Some(unwanted)) => recycle(unwanted),
+                (_, None) => {}
             }
         }
     }
@@ -230,10 +210,10 @@ impl Backward<Flex, 1> for AveragePool {
         let (shape, pooled) = (ops.state, pool::pooled(&ops.state));
         let mut blocked = vec![0.0; pooled.blocked_len(path)];
         layout::to_blocked(path, &pooled, slice(&dy), &mut blocked);
-        let mut dx = vec![0.0; shape.blocked_len(path)];
-        pool::average_pool_backward(path, &shape, &blocked, &mut dx);
-        let len = dx.len();
-        grads.register::<Flex>(parent.id, tensor(dx, [len]));
+        let (dx, ()) = filled(shape.blocked_len(path), |dx| {
+            pool::average_pool_backward(path, &shape, &blocked, dx);
+        });
+        grads.register::<Flex>(parent.id, dx);
     }
 }
 
@@ -277,8 +257,8 @@ impl<C: CheckpointStrategy> ResidualOps for Autodiff<Flex, C> {
             beta.into_parts(),
             residual.into_parts(),
         );
-        let (y, saved) = forward([x, weight, gamma, beta], Some(&residual), spec);
-        match ConvNormResidual.prepare::<C>([a, b, c, d, e]).compute_bound().stateful() {
+        let (y, saved) = forward([x, weight, gamma, beta], Some(residual), spec);
+        match ConvNorm.prepare::<C>([a, b, c, d, e]).compute_bound().stateful() {
             OpsKind::Tracked(prep) => prep.finish(saved, y),
             OpsKind::UnTracked(prep) => prep.finish(y),
         }

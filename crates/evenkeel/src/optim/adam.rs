@@ -1,11 +1,12 @@
 //! Adam, as PyTorch defines it.
 
-use burn::optim::AdamConfig as BurnAdamConfig;
-use burn::optim::decay::WeightDecayConfig;
+use burn::optim::{AdaptiveMomentumState, LearningRate, Optimizer};
+use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::error::not_negative;
 use super::{Baseline, OptimError};
+use crate::ops::{scaled_quotient, scaled_sum, scaled_sum_of_squares};
 
 /// Adam with bias correction.
 ///
@@ -95,12 +96,45 @@ impl AdamConfig {
     /// The optimizer, ready for its first step.
     pub fn init(&self) -> Result<Baseline, OptimError> {
         self.check()?;
-        let decay = (self.weight_decay > 0.0).then(|| WeightDecayConfig::new(self.weight_decay as f32));
-        let rule = BurnAdamConfig::new()
-            .with_beta_1(self.beta1 as f32)
-            .with_beta_2(self.beta2 as f32)
-            .with_epsilon(self.eps as f32)
-            .with_weight_decay(decay);
-        Ok(Baseline::new(self.lr, rule.init()))
+        Ok(Baseline::new(self.lr, AdamRule(*self).into()))
+    }
+}
+
+/// The update of one parameter.
+#[derive(Debug, Clone)]
+struct AdamRule(AdamConfig);
+
+impl Optimizer for AdamRule {
+    type State<const D: usize> = AdaptiveMomentumState<D>;
+
+    fn step<const D: usize>(
+        &self,
+        lr: LearningRate,
+        w: Tensor<D>,
+        mut d: Tensor<D>,
+        state: Option<AdaptiveMomentumState<D>>,
+    ) -> (Tensor<D>, Option<AdaptiveMomentumState<D>>) {
+        let AdamConfig { beta1, beta2, eps, weight_decay, .. } = self.0;
+        if weight_decay > 0.0 {
+            d = scaled_sum(1.0, d, weight_decay, w.clone());
+        }
+        let (time, m, v) = match state {
+            Some(state) => (state.time + 1, state.moment_1, state.moment_2),
+            None => (1, d.zeros_like(), d.zeros_like()),
+        };
+        let m = scaled_sum(beta1, m, 1.0 - beta1, d.clone());
+        let v = scaled_sum_of_squares(beta2, v, 1.0 - beta2, d);
+        // With b₁ = 1−β₁ᵗ and b₂ = 1−β₂ᵗ the step is α · (√b₂/b₁) · m / (√v + ε √b₂).
+        let b1 = 1.0 - beta1.powi(time as i32);
+        let root_b2 = (1.0 - beta2.powi(time as i32)).sqrt();
+        let w = scaled_quotient(w, lr * root_b2 / b1, m.clone(), v.clone(), eps * root_b2);
+        (w, Some(AdaptiveMomentumState::new(time, m, v)))
+    }
+
+    fn to_device<const D: usize>(
+        state: AdaptiveMomentumState<D>,
+        device: &Device,
+    ) -> AdaptiveMomentumState<D> {
+        state.to_device(device)
     }
 }

@@ -1,12 +1,12 @@
 //! Stochastic gradient descent with optional momentum, as PyTorch defines it.
 
-use burn::optim::decay::WeightDecayConfig;
-use burn::optim::momentum::MomentumConfig;
-use burn::optim::{Sgd, SgdConfig as BurnSgdConfig};
+use burn::optim::{LearningRate, Optimizer, RecordState, StateSink, StateSource};
+use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::error::not_negative;
 use super::{Baseline, OptimError};
+use crate::ops::scaled_sum;
 
 /// SGD (momentum 0) or MSGD (momentum 0.9).
 ///
@@ -101,15 +101,64 @@ impl SgdConfig {
     }
 
     /// The bare update rule, for one group of parameters.
-    pub(super) fn rule(&self) -> Result<Sgd, OptimError> {
+    pub(super) fn rule(&self) -> Result<SgdRule, OptimError> {
         self.check()?;
-        let momentum = (self.momentum > 0.0).then(|| {
-            MomentumConfig::new()
-                .with_momentum(self.momentum)
-                .with_dampening(self.dampening)
-                .with_nesterov(self.nesterov)
-        });
-        let decay = (self.weight_decay > 0.0).then(|| WeightDecayConfig::new(self.weight_decay as f32));
-        Ok(BurnSgdConfig::new().with_momentum(momentum).with_weight_decay(decay).build())
+        Ok(SgdRule(*self))
+    }
+}
+
+/// The update of one parameter.
+#[derive(Debug, Clone)]
+pub(super) struct SgdRule(SgdConfig);
+
+/// What the rule remembers of one parameter.
+#[derive(Clone)]
+pub(super) struct SgdState<const D: usize> {
+    /// v, once there was a step with momentum.
+    velocity: Option<Tensor<D>>,
+}
+
+const VELOCITY: &str = "velocity";
+
+impl<const D: usize> RecordState for SgdState<D> {
+    fn state_flatten(&self, prefix: &str, out: &mut StateSink) {
+        if let Some(v) = &self.velocity {
+            out.push_tensor(prefix, VELOCITY, v.to_data());
+        }
+    }
+
+    fn state_unflatten(prefix: &str, source: &mut StateSource, device: &Device) -> Option<Self> {
+        let velocity = source.take_tensor(prefix, VELOCITY).map(|data| Tensor::from_data(data, device));
+        Some(Self { velocity })
+    }
+}
+
+impl Optimizer for SgdRule {
+    type State<const D: usize> = SgdState<D>;
+
+    fn step<const D: usize>(
+        &self,
+        lr: LearningRate,
+        w: Tensor<D>,
+        mut d: Tensor<D>,
+        state: Option<SgdState<D>>,
+    ) -> (Tensor<D>, Option<SgdState<D>>) {
+        let SgdConfig { momentum, dampening, nesterov, weight_decay, .. } = self.0;
+        if weight_decay > 0.0 {
+            d = scaled_sum(1.0, d, weight_decay, w.clone());
+        }
+        if momentum == 0.0 {
+            return (scaled_sum(1.0, w, -lr, d), Some(SgdState { velocity: None }));
+        }
+        let v = match state.and_then(|state| state.velocity) {
+            Some(v) => scaled_sum(momentum, v, 1.0 - dampening, d.clone()),
+            None => d.clone(),
+        };
+        let direction = if nesterov { scaled_sum(1.0, d, momentum, v.clone()) } else { v.clone() };
+        (scaled_sum(1.0, w, -lr, direction), Some(SgdState { velocity: Some(v) }))
+    }
+
+    fn to_device<const D: usize>(state: SgdState<D>, device: &Device) -> SgdState<D> {
+        SgdState { velocity: state.velocity.map(|v| v.to_device(device)) }
     }
 }

@@ -1,0 +1,65 @@
+//! Kernels of the perceptron, on one thread.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use evenkeel_kernel_benches::{numbers, on_one_thread, strokes};
+use evenkeel_kernels::mlp::{Layer, PackedLayers, SparseBatch, SparseRows, logits};
+use evenkeel_kernels::{Path, update};
+
+const SIZES: [usize; 4] = [784, 400, 400, 10];
+
+fn weights() -> Vec<Vec<f32>> {
+    SIZES.windows(2).map(|s| numbers(s[0] * s[1])).collect()
+}
+
+fn evaluation(c: &mut Criterion) {
+    let path = Path::active();
+    let weights = weights();
+    let layers: Vec<Layer<'_>> = weights
+        .iter()
+        .zip(SIZES.windows(2))
+        .map(|(weights, s)| Layer { weights, inputs: s[0], outputs: s[1], scale: 1.0 })
+        .collect();
+    let mut packed = PackedLayers::new();
+    let mut group = c.benchmark_group("mlp evaluation");
+    group.bench_function("pack the weights", |b| b.iter(|| packed.pack(path, &layers)));
+    // Twice the images must take twice the time.
+    for images in [1000, 2000, 4000] {
+        let x = SparseRows::pack(&strokes(images), SIZES[0], 0.0);
+        let mut out = vec![0.0; images * SIZES[3]];
+        group.throughput(Throughput::Elements(images as u64));
+        group.bench_function(format!("{images} images"), |b| b.iter(|| logits(path, &x, &packed, &mut out)));
+    }
+    group.finish();
+}
+
+fn first_layer(c: &mut Criterion) {
+    let path = Path::active();
+    let (rows, w) = (128, numbers(SIZES[0] * SIZES[1]));
+    let x = strokes(rows);
+    let batch = SparseBatch::pack(&x, SIZES[0], 0.0);
+    let (mut y, mut dw) = (vec![0.0; rows * SIZES[1]], vec![0.0; w.len()]);
+    let mut group = c.benchmark_group("mlp first layer, batch 128");
+    group.bench_function("pack the batch", |b| b.iter(|| SparseBatch::pack(&x, SIZES[0], 0.0)));
+    group.bench_function("product", |b| b.iter(|| batch.product(path, &w, &mut y)));
+    group.bench_function("gradient", |b| b.iter(|| batch.gradient(path, &y, &mut dw)));
+    group.finish();
+}
+
+fn updates(c: &mut Criterion) {
+    let path = Path::active();
+    let len = 478_000;
+    let (g, m, v) = (numbers(len), numbers(len), vec![1.0; len]);
+    let mut w = numbers(len);
+    let mut group = c.benchmark_group("update of 478,000 weights");
+    group.throughput(Throughput::Bytes(4 * len as u64));
+    group.bench_function("sgd", |b| b.iter(|| update::scaled_sum(path, 1.0, &mut w, -1e-9, &g)));
+    group.bench_function("adam", |b| b.iter(|| update::scaled_quotient(path, &mut w, 1e-9, &m, &v, 1e-8)));
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = on_one_thread();
+    targets = evaluation, first_layer, updates
+}
+criterion_main!(benches);

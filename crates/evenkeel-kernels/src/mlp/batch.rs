@@ -1,0 +1,330 @@
+//! A training batch that is mostly background, and the two products that its first layer needs.
+
+use super::rows::{ROWS, SparseRows, masks, set_bits};
+use super::tile::{self, VECTORS};
+use crate::path::Path;
+use crate::simd::{self, Kernel, Simd};
+use rayon::prelude::*;
+
+/// Groups of rows, or columns, that one task works on.
+const GROUPS: usize = 4;
+const COLUMNS: usize = 56;
+
+/// Vectors of outputs that the gradient accumulates at once: with 128 rows, what they read of `dy` fits the first-level cache.
+const WIDTH: usize = 5;
+
+/// A matrix `x` of `[rows][columns]` whose entries mostly equal one number, ready for `x·W` and `xᵀ·dy`.
+///
+/// ```
+/// use evenkeel_kernels::{Path, mlp::SparseBatch};
+///
+/// let path = Path::active();
+/// let x = SparseBatch::pack(&[0.0, 3.0, 0.0, 1.0, 0.0, 0.0], 3, 0.0);
+/// let weights = vec![2.0; 3 * 16];
+/// let mut y = vec![0.0; 2 * 16];
+/// x.product(path, &weights, &mut y);
+/// assert_eq!((y[0], y[16]), (6.0, 2.0));
+/// ```
+#[derive(Debug, Clone)]
+pub struct SparseBatch {
+    rows: SparseRows,
+    /// For each column, where its entries begin; one more at the end.
+    starts: Vec<u32>,
+    /// Row of each entry, and its value less the background.
+    entries: Vec<(u32, f32)>,
+}
+
+impl SparseBatch {
+    /// Packs `x`, which holds rows of `columns` numbers.
+    pub fn pack(x: &[f32], columns: usize, background: f32) -> Self {
+        let (masks, words) = masks(x, columns, background);
+        let rows = SparseRows::pack_masked(x, columns, background, &masks);
+        let mut starts = vec![0_u32; columns + 1];
+        for mask in masks.chunks_exact(words) {
+            for column in set_bits(mask) {
+                starts[column + 1] += 1;
+            }
+        }
+        for column in 0..columns {
+            starts[column + 1] += starts[column];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![(0, 0.0); starts[columns] as usize];
+        for (row, mask) in masks.chunks_exact(words).enumerate() {
+            for column in set_bits(mask) {
+                let at = &mut next[column];
+                entries[*at as usize] = (row as u32, x[row * columns + column] - background);
+                *at += 1;
+            }
+        }
+        Self { rows, starts, entries }
+    }
+
+    /// The share of entries of `x` that differ from `background`.
+    pub fn density(x: &[f32], background: f32) -> f64 {
+        x.iter().filter(|&&value| value != background).count() as f64 / x.len().max(1) as f64
+    }
+
+    /// Whether [`product`](Self::product) and [`gradient`](Self::gradient) exist for so many outputs: whole vectors.
+    pub fn supports(path: Path, outputs: usize) -> bool {
+        outputs.is_multiple_of(path.lanes())
+    }
+
+    /// `y = x·W`, with `weights` `[columns][outputs]` and `y` `[rows][outputs]`.
+    pub fn product(&self, path: Path, weights: &[f32], y: &mut [f32]) {
+        let outputs = self.outputs(path, weights.len());
+        assert_eq!(y.len(), self.rows.rows() * outputs, "y of {} rows", self.rows.rows());
+        let base = simd::run(path, Base { weights, outputs, background: self.rows.background() });
+        let groups: Vec<usize> = (0..self.rows.groups()).collect();
+        let parts: Vec<Vec<f32>> = groups
+            .par_chunks(GROUPS)
+            .map(|groups| simd::run(path, Product { rows: &self.rows, groups, weights, base: &base }))
+            .collect();
+        let rows = parts.iter().flat_map(|part| part.chunks_exact(outputs));
+        for (values, &row) in rows.zip(groups.iter().flat_map(|&group| self.rows.origin(group))) {
+            if (row as usize) < self.rows.rows() {
+                y[row as usize * outputs..][..outputs].copy_from_slice(values);
+            }
+        }
+    }
+
+    /// `dW = xᵀ·dy`, with `dy` `[rows][outputs]` and `dw` `[columns][outputs]`.
+    pub fn gradient(&self, path: Path, dy: &[f32], dw: &mut [f32]) {
+        let outputs = self.outputs(path, dw.len());
+        assert_eq!(dy.len(), self.rows.rows() * outputs, "dy of {} rows", self.rows.rows());
+        let base = simd::run(path, Base { weights: dy, outputs, background: self.rows.background() });
+        dw.par_chunks_mut(COLUMNS * outputs).enumerate().for_each(|(i, dw)| {
+            let starts = &self.starts[i * COLUMNS..];
+            simd::run(path, Gradient { entries: &self.entries, starts, dy, base: &base, dw });
+        });
+    }
+
+    fn outputs(&self, path: Path, weights: usize) -> usize {
+        let outputs = weights / self.rows.columns();
+        assert!(outputs > 0 && outputs * self.rows.columns() == weights, "weights of whole rows");
+        assert!(Self::supports(path, outputs), "{outputs} outputs are not whole vectors");
+        outputs
+    }
+}
+
+/// `background · Σ_k weights[k]`: what every result would be without any entry.
+struct Base<'a> {
+    weights: &'a [f32],
+    outputs: usize,
+    background: f32,
+}
+
+impl Kernel for Base<'_> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) -> Vec<f32> {
+        let mut base = vec![0.0; self.outputs];
+        if self.background == 0.0 {
+            return base;
+        }
+        let background = s.splat(self.background);
+        for at in (0..self.outputs).step_by(S::LANES) {
+            // Four partial sums: shorter chains, smaller rounding errors.
+            let mut sums = [s.zero(); 4];
+            for (k, row) in self.weights.chunks_exact(self.outputs).enumerate() {
+                sums[k % 4] = s.add(sums[k % 4], s.get(row, at));
+            }
+            let sum = s.add(s.add(sums[0], sums[1]), s.add(sums[2], sums[3]));
+            s.put(s.mul(background, sum), &mut base, at);
+        }
+        base
+    }
+}
+
+/// `x·W` of some groups of rows.
+struct Product<'a> {
+    rows: &'a SparseRows,
+    groups: &'a [usize],
+    weights: &'a [f32],
+    base: &'a [f32],
+}
+
+impl Kernel for Product<'_> {
+    /// `[group][row][outputs]`.
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) -> Vec<f32> {
+        let outputs = self.base.len();
+        let mut y = vec![0.0; self.groups.len() * ROWS * outputs];
+        for (&group, y) in self.groups.iter().zip(y.chunks_exact_mut(ROWS * outputs)) {
+            let (column, value) = self.rows.group(group);
+            let mut at = 0;
+            while at < outputs {
+                let left = (outputs - at) / S::LANES;
+                // SAFETY: every column lies below `weights.len() / outputs` (`SparseRows` and `outputs()` saw to that), and the
+                // vectors from `at` on end within the row's `outputs`.
+                unsafe {
+                    // 24 accumulators where there are 32 registers.
+                    if S::LANES == 16 && left >= 2 * VECTORS {
+                        let tile = tile::strided(s, column, value, self.weights, outputs, at);
+                        at = write::<S, { 2 * VECTORS }>(s, tile, self.base, at, y);
+                    } else if left >= VECTORS {
+                        let tile = tile::strided(s, column, value, self.weights, outputs, at);
+                        at = write::<S, VECTORS>(s, tile, self.base, at, y);
+                    } else {
+                        let tile = tile::strided(s, column, value, self.weights, outputs, at);
+                        at = write::<S, 1>(s, tile, self.base, at, y);
+                    }
+                }
+            }
+        }
+        y
+    }
+}
+
+/// Adds the base, writes the outputs from `at` on and returns where the next ones begin.
+#[inline(always)]
+fn write<S: Simd, const V: usize>(
+    s: S,
+    tile: [[S::V; V]; ROWS],
+    base: &[f32],
+    at: usize,
+    y: &mut [f32],
+) -> usize {
+    for (tile, row) in tile.into_iter().zip(y.chunks_exact_mut(base.len())) {
+        for (v, sum) in tile.into_iter().enumerate() {
+            let at = at + v * S::LANES;
+            s.put(s.add(sum, s.get(base, at)), row, at);
+        }
+    }
+    at + V * S::LANES
+}
+
+/// `xᵀ·dy` of some columns of `x`.
+struct Gradient<'a> {
+    entries: &'a [(u32, f32)],
+    /// Of these columns, and one more.
+    starts: &'a [u32],
+    dy: &'a [f32],
+    base: &'a [f32],
+    dw: &'a mut [f32],
+}
+
+impl Kernel for Gradient<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, s: S) {
+        let vectors = self.base.len() / S::LANES;
+        let mut first = 0;
+        while first < vectors {
+            if first + WIDTH <= vectors {
+                self.columns::<S, WIDTH>(s, first * S::LANES);
+                first += WIDTH;
+            } else {
+                self.columns::<S, 1>(s, first * S::LANES);
+                first += 1;
+            }
+        }
+    }
+}
+
+impl Gradient<'_> {
+    /// `W` vectors of outputs, from `at` on, of every column. Two entries at a time, each with sums of its own.
+    #[inline(always)]
+    fn columns<S: Simd, const W: usize>(&mut self, s: S, at: usize) {
+        let outputs = self.base.len();
+        for (c, dw) in self.dw.chunks_exact_mut(outputs).enumerate() {
+            let entries = &self.entries[self.starts[c] as usize..self.starts[c + 1] as usize];
+            let mut even: [S::V; W] = std::array::from_fn(|v| s.get(self.base, at + v * S::LANES));
+            let mut odd = [s.zero(); W];
+            let mut pairs = entries.chunks_exact(2);
+            for pair in &mut pairs {
+                for (sums, &(row, value)) in [&mut even, &mut odd].into_iter().zip(pair) {
+                    let (value, from) = (s.splat(value), row as usize * outputs + at);
+                    for (v, sum) in sums.iter_mut().enumerate() {
+                        *sum = s.fma(value, s.get(self.dy, from + v * S::LANES), *sum);
+                    }
+                }
+            }
+            for &(row, value) in pairs.remainder() {
+                let (value, from) = (s.splat(value), row as usize * outputs + at);
+                for (v, sum) in even.iter_mut().enumerate() {
+                    *sum = s.fma(value, s.get(self.dy, from + v * S::LANES), *sum);
+                }
+            }
+            for (v, (a, b)) in even.into_iter().zip(odd).enumerate() {
+                s.put(s.add(a, b), dw, at + v * S::LANES);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// Both products against their definitions in f64.
+    fn compare(seed: u64, rows: usize, columns: usize, vectors: usize, background: f32) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut random = |len: usize| -> Vec<f32> { (0..len).map(|_| rng.random_range(-1.0..1.0)).collect() };
+        let mut x = random(rows * columns);
+        x.iter_mut().filter(|v| v.abs() < 0.8).for_each(|v| *v = background);
+        for path in Path::available() {
+            let outputs = vectors * path.lanes();
+            let (weights, dy) = (random(columns * outputs), random(rows * outputs));
+            let batch = SparseBatch::pack(&x, columns, background);
+            let (mut y, mut dw) = (vec![f32::NAN; rows * outputs], vec![f32::NAN; columns * outputs]);
+            batch.product(path, &weights, &mut y);
+            batch.gradient(path, &dy, &mut dw);
+            let close = |ours: f32, sum: f64, size: f64| {
+                let bound = 2e-6 * size.max(1.0);
+                assert!((f64::from(ours) - sum).abs() <= bound, "{path:?}: {ours} against {sum}");
+            };
+            for (i, &ours) in y.iter().enumerate() {
+                let (r, o) = (i / outputs, i % outputs);
+                let terms =
+                    (0..columns).map(|k| f64::from(x[r * columns + k]) * f64::from(weights[k * outputs + o]));
+                close(ours, terms.clone().sum(), terms.map(f64::abs).sum());
+            }
+            for (i, &ours) in dw.iter().enumerate() {
+                let (k, o) = (i / outputs, i % outputs);
+                let terms = (0..rows).map(|r| f64::from(x[r * columns + k]) * f64::from(dy[r * outputs + o]));
+                close(ours, terms.clone().sum(), terms.map(f64::abs).sum());
+            }
+        }
+    }
+
+    #[test]
+    fn the_papers_first_layer_agrees_with_f64() {
+        compare(1, 128, 784, 25, -0.4242);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn any_shape_agrees_with_f64(
+            seed: u64, rows in 1_usize..30, columns in 1_usize..130, vectors in 1_usize..8, background in -1_i8..2,
+        ) {
+            compare(seed, rows, columns, vectors, f32::from(background) / 2.0);
+        }
+    }
+
+    #[test]
+    fn the_number_of_threads_does_not_matter() {
+        let x: Vec<f32> =
+            (0..200_u32 * 300).map(|i| if i % 7 == 0 { (i % 13) as f32 } else { 0.5 }).collect();
+        let batch = SparseBatch::pack(&x, 300, 0.5);
+        let weights: Vec<f32> = (0..300 * 32).map(|i| (i % 17) as f32 / 7.0).collect();
+        let run = |threads: usize| {
+            let (mut y, mut dw) = (vec![0.0; 200 * 32], vec![0.0; 300 * 32]);
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                batch.product(Path::active(), &weights, &mut y);
+                batch.gradient(Path::active(), &y, &mut dw);
+            });
+            (y, dw)
+        };
+        assert_eq!(run(1), run(2));
+    }
+}

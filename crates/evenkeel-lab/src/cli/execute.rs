@@ -1,0 +1,146 @@
+//! Runs a list of specs and shows how it goes: what `run` and `reproduce` have in common.
+
+use std::collections::HashMap;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::error::BadInput;
+use super::interrupt;
+use crate::experiment::Experiment;
+use crate::machine::cores;
+use crate::progress::{FetchProgress, RunProgress};
+use crate::runner::{self, Failure, Options};
+use crate::spec::RunSpec;
+use crate::store::{Store, StoredRun};
+use crate::stream::{PrepareError, prepare};
+
+/// How many processes, and what each may use.
+#[derive(clap::Args)]
+pub(super) struct Processes {
+    /// Runs at once [default: one a core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Threads a run; they change the speed, never a number [default: the cores that the jobs leave, at least 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Seconds between checkpoints of a run.
+    #[arg(long, value_name = "S", default_value_t = 30.0, value_parser = seconds)]
+    checkpoint_seconds: f64,
+    /// Keep the weights at the end of each run, as weights.safetensors in its folder (see `evenkeel export`).
+    #[arg(long)]
+    keep_weights: bool,
+}
+
+/// A time to wait: finite, not negative.
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_string())?;
+    if Duration::try_from_secs_f64(seconds).is_ok() {
+        Ok(seconds)
+    } else {
+        Err("must be at least 0".to_string())
+    }
+}
+
+impl Processes {
+    fn options(&self, pending: usize) -> Options {
+        let cores = cores();
+        let jobs = self.jobs.map_or(cores, usize::from).min(pending.max(1));
+        let threads = self.threads.map_or((cores / jobs).max(1), usize::from);
+        Options {
+            jobs,
+            threads,
+            checkpoint_every: Duration::from_secs_f64(self.checkpoint_seconds),
+            keep_weights: self.keep_weights,
+        }
+    }
+}
+
+/// Runs to do, each with its number of iterations.
+#[derive(Default)]
+pub(super) struct Work {
+    pub(super) specs: Vec<RunSpec>,
+    iterations: Vec<u64>,
+}
+
+impl Work {
+    /// Adds the runs of an experiment. Its data is fetched and checked here, before the first iteration of any.
+    pub(super) fn add(&mut self, experiment: &Experiment) -> Result<(), PrepareError> {
+        let prepared = prepare(&experiment.settings, &mut FetchProgress::default())?;
+        let specs = experiment.expand(prepared.data_sha256.as_deref());
+        let iterations = experiment.settings.iterations * prepared.stream.len() as u64;
+        self.iterations.extend(specs.iter().map(|_| iterations));
+        self.specs.extend(specs);
+        Ok(())
+    }
+}
+
+/// How it went.
+pub(super) struct Ended {
+    stopped: bool,
+    failed: Vec<Failure>,
+    all: usize,
+}
+
+impl Ended {
+    pub(super) fn stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// The runs that failed as one error.
+    pub(super) fn into_result(self) -> anyhow::Result<ExitCode> {
+        let Some(Failure { message, .. }) = self.failed.first() else { return Ok(ExitCode::SUCCESS) };
+        let (count, all) = (self.failed.len(), self.all);
+        let message = format!(
+            "{count} of {all} runs failed, the first with: {message}; the same command tries them again"
+        );
+        if self.failed.iter().all(|failure| failure.bad_input) {
+            return Err(BadInput(message).into());
+        }
+        anyhow::bail!(message);
+    }
+}
+
+/// Does what is missing in the store.
+pub(super) fn execute(
+    title: &str,
+    store: &Store,
+    work: &Work,
+    processes: &Processes,
+) -> anyhow::Result<Ended> {
+    let mut pending = HashMap::new();
+    for (index, (spec, iterations)) in work.specs.iter().zip(&work.iterations).enumerate() {
+        if store.is_pending(spec)? {
+            pending.insert(index, *iterations);
+        }
+    }
+    let options = processes.options(pending.len());
+    eprintln!(
+        "{title}: {} runs, {} iterations in all, {} to do, {} at once; results in {}",
+        work.specs.len(),
+        work.iterations.iter().sum::<u64>(),
+        pending.len(),
+        options.jobs,
+        store.dir().display()
+    );
+    let stop = interrupt::flag()?;
+    let mut progress = RunProgress::new(&work.specs, pending);
+    let tally = runner::run(store, &work.specs, options, &stop, |event| progress.on(&event))?;
+    progress.close();
+    let stopped = tally.interrupted || stop.load(Ordering::Relaxed);
+    if stopped {
+        eprintln!("stopped; every run is saved. The same command goes on where it was.");
+    }
+    Ok(Ended { stopped, failed: tally.failed, all: work.specs.len() })
+}
+
+/// The runs of an experiment that have a folder, in the experiment's order.
+pub(super) fn begun(store: &Store, specs: &[RunSpec]) -> anyhow::Result<Vec<StoredRun>> {
+    let mut runs = Vec::new();
+    for spec in specs {
+        if let Some(record) = store.record(spec)? {
+            runs.push(StoredRun { path: store.run_dir(spec), record });
+        }
+    }
+    Ok(runs)
+}

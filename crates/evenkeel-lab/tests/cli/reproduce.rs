@@ -1,0 +1,125 @@
+//! `evenkeel reproduce`: every name makes its page; mistakes are found before the first iteration.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::{evenkeel, must_fail, must_succeed, run_dirs};
+
+/// A reproduction on the synthetic digits, small enough for a test: what is computed means nothing, how it is computed does.
+fn small(name: &str, benchmark: &str, out: &Path) -> Command {
+    let mut command = evenkeel();
+    command.args(["reproduce", name, "--quick", "--benchmark", benchmark, "--out"]).arg(out);
+    command.args(["--set", "data=digits", "--set", "eval_samples=30", "--set", "batch=16"]);
+    let size: &[&str] =
+        if benchmark == "split-cifar10" { &["iterations=2"] } else { &["iterations=12", "hidden=[24,16]"] };
+    for setting in size {
+        command.args(["--set", setting]);
+    }
+    command
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Page, section, tables and figures are there, complete, and say that they are quick.
+fn check_page(name: &str, out: &Path, tables: &[&str], figures: usize) {
+    let page = read(&out.join("outcome.md"));
+    assert!(page.contains("(quick)") && page.contains("Quick version"), "{name}: {page}");
+    let section: evenkeel_report::Section = serde_json::from_str(&read(&out.join("outcome.json"))).unwrap();
+    assert_eq!(section.id, name);
+    assert!(section.tables.iter().all(|table| table.caption.starts_with("QUICK")));
+    assert!(section.tables.iter().all(|table| !table.rows.is_empty()), "{name}: an empty table");
+    let found: Vec<&str> = section.tables.iter().map(|table| table.id.as_str()).collect();
+    for table in tables {
+        assert!(found.contains(table), "{name}: no table {table} in {found:?}");
+        assert!(read(&out.join("tables").join(format!("{table}.csv"))).lines().count() > 1);
+    }
+    assert_eq!(section.figures.len(), figures, "{name}");
+    let drawn = std::fs::read_dir(out.join("figures")).unwrap().count();
+    assert_eq!(drawn, figures, "{name}");
+    let provenance: serde_json::Value = serde_json::from_str(&read(&out.join("provenance.json"))).unwrap();
+    assert_eq!(provenance["quick"], true);
+    assert_eq!(provenance["streams"][0]["optimizers"][0]["seeds"], serde_json::json!([0, 1]));
+}
+
+#[test]
+fn every_mnist_reproduction_makes_its_page() {
+    let cases: [(&str, &str, &[&str], usize); 9] = [
+        ("mechanism", "split-mnist", &["claims", "switches", "curvature"], 1),
+        ("ablations", "split-mnist", &["claims", "ablations", "per-seed"], 1),
+        ("main", "split-mnist,rotated-mnist", &["claims", "metrics", "transitions", "per-seed"], 2),
+        ("oracle-reset", "split-mnist", &["claims", "metrics", "transitions"], 1),
+        ("gain-complexity", "split-mnist,rotated-mnist", &["claims", "gain"], 1),
+        ("lr-sweep", "split-mnist", &["claims", "learning-rates"], 1),
+        ("gain-sweep", "split-mnist", &["claims", "gamma-eta"], 1),
+        ("gain-ema", "split-mnist,rotated-mnist", &["claims", "dynamics"], 2),
+        ("replay", "split-mnist", &["claims", "metrics", "per-seed"], 1),
+    ];
+    for (name, benchmark, tables, figures) in cases {
+        let out = tempfile::tempdir().unwrap();
+        must_succeed(&mut small(name, benchmark, out.path()));
+        check_page(name, out.path(), tables, figures);
+    }
+}
+
+#[test]
+fn the_frozen_backbone_has_its_page_and_its_features_stay_as_they_are() {
+    let out = tempfile::tempdir().unwrap();
+    must_succeed(&mut small("frozen-backbone", "split-cifar10", out.path()));
+    check_page("frozen-backbone", out.path(), &["claims", "metrics", "training-accuracy"], 1);
+    // The same command again computes no run, and gives the same page.
+    let before = read(&out.path().join("outcome.json"));
+    let again = must_succeed(&mut small("frozen-backbone", "split-cifar10", out.path()));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("6 runs, 60 iterations in all, 0 to do"));
+    assert_eq!(read(&out.path().join("outcome.json")), before);
+    // Up to the end of task 1 there is nothing frozen: the same numbers as without.
+    let rows = |name: &str| {
+        let dirs = run_dirs(out.path());
+        let of = |dir: &Path| dir.file_name().unwrap().to_string_lossy().starts_with(name);
+        read(&dirs.iter().find(|dir| of(dir)).unwrap().join("curve.csv"))
+    };
+    let (frozen, plain) = (rows("msgd-frozen-seed0"), rows("msgd-seed0"));
+    let line = |text: &str, i: usize| text.lines().nth(i).unwrap().to_string();
+    assert_eq!(line(&frozen, 2), line(&plain, 2));
+    assert_ne!(line(&frozen, 4), line(&plain, 4));
+}
+
+#[test]
+fn the_scalar_model_needs_no_data_and_says_that_the_direction_matters() {
+    let out = tempfile::tempdir().unwrap();
+    let output = must_succeed(evenkeel().args(["reproduce", "two-timescale", "--out"]).arg(out.path()));
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(page.contains(
+        "Contradicted (Figure 2b): \"a gain boost facilitates a smoother transition (switch 2→1)\""
+    ));
+    assert!(!page.contains(
+        "Contradicted (Figure 2b): \"a gain boost facilitates a smoother transition (switch 1→2)\""
+    ));
+    assert_eq!(std::fs::read_dir(out.path().join("figures")).unwrap().count(), 2);
+}
+
+#[test]
+fn mistakes_are_found_before_the_first_iteration() {
+    let out = tempfile::tempdir().unwrap();
+    let fail = |arguments: &[&str]| {
+        let mut command = evenkeel();
+        let stderr = must_fail(command.arg("reproduce").args(arguments).arg("--out").arg(out.path()), 2);
+        assert!(run_dirs(out.path()).is_empty(), "{arguments:?} began a run");
+        stderr
+    };
+    assert!(fail(&["ablation"]).contains("there is no reproduction 'ablation'; did you mean 'ablations'?"));
+    assert!(
+        fail(&["main", "--benchmark", "split-mnits"])
+            .contains("there is no benchmark 'split-mnits' in 'main'; did you mean 'split-mnist'?")
+    );
+    assert!(
+        fail(&["main", "--benchmark", "split-mini-imagenet"]).contains("mini-ImageNet cannot be downloaded")
+    );
+    assert!(fail(&["mechanism", "--seeds", "none"]).contains("seeds 'none'"));
+    assert!(fail(&["mechanism", "--set", "curvature.evry=2"]).contains("evry"));
+    assert!(fail(&["two-timescale", "--seeds", "3"]).contains("trains nothing"));
+    let frozen = evenkeel().args(["run", "split-digits", "--optimizers", "msgd-frozen"]).output().unwrap();
+    assert_eq!(frozen.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&frozen.stderr).contains("an MLP has no convolutional part"));
+}
