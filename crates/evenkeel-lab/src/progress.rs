@@ -57,12 +57,13 @@ fn time_left(elapsed: Duration, done: u64, rest: u64) -> Option<Duration> {
     (done > 0).then(|| elapsed.mul_f64(rest as f64 / done as f64))
 }
 
-/// One line: the curve, then numbers in fixed places so that nothing jumps.
+/// One line: the curve, then the task, task-1 accuracy now and its minimum in this task, gain and
+/// time left, in fixed places so that nothing jumps.
 fn describe(report: &Progress, curve: &Sparkline, left: Option<Duration>) -> String {
     let minimum = report.minimum.map_or("     ".to_string(), |minimum| format!("{minimum:5.1}"));
-    let gain = report.gain.map_or(String::new(), |gain| format!("  gain {gain:5.3}"));
-    let left = left.map_or(String::new(), |left| format!("  {} left", indicatif::HumanDuration(left)));
-    format!("{curve} task {}  task-1 {:5.1} %  min {minimum}{gain}{left}", report.task, report.task1_acc)
+    let gain = report.gain.map_or(String::new(), |gain| format!("  gain {gain:.2}"));
+    let left = left.map_or(String::new(), |left| format!("  {} left", indicatif::FormattedDuration(left)));
+    format!("{curve} task {}: {:5.1} %  min {minimum}{gain}{left}", report.task, report.task1_acc)
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -133,7 +134,7 @@ impl<'a> RunProgress<'a> {
         let total = self.totals.get(&index).copied().unwrap_or(0);
         if let View::Bars { all, workers, .. } = &mut self.view {
             let bar = all.add(ProgressBar::new(total));
-            bar.set_style(style("{prefix:30!} {bar:12} {pos:>5}/{len} {wide_msg}"));
+            bar.set_style(style("{prefix:28!} {pos:>5}/{len} {wide_msg}"));
             bar.set_prefix(name);
             workers.insert(index, WorkerBar { bar, curve: Sparkline::new(), begun: None });
         }
@@ -241,7 +242,7 @@ mod tests {
         curve.push(0.0);
         curve.push(97.26);
         let line = describe(&report, &curve, time_left(Duration::from_secs(30), 300, 700));
-        assert_eq!(line.trim_start(), "▁█ task 2  task-1  97.3 %  min   3.5  gain 2.100  70 seconds left");
+        assert_eq!(line.trim_start(), "▁█ task 2:  97.3 %  min   3.5  gain 2.10  00:01:10 left");
         (report.minimum, report.gain) = (None, None);
         assert!(!describe(&report, &curve, time_left(Duration::from_secs(1), 0, 700)).contains("left"));
     }

@@ -23,9 +23,9 @@ use crate::weights;
 
 /// Write curves and weights in formats that other tools read.
 ///
-/// Unfinished runs are written as far as they are. A curve that cannot be read is named and left out, and the exit code is
-/// 1. Weights are those of one run: one that is unfinished, or one that was made with `evenkeel run --keep-weights`; layers
-/// under a gain are written as they act (gain × weight), with the names and shapes of a PyTorch `state_dict`.
+/// Unfinished runs are written as far as they are. A curve that cannot be read is named and left out, which ends in exit
+/// code 1. Weights are those of one run: one that is unfinished, or one that was made with `evenkeel run --keep-weights`;
+/// layers under a gain are written as they act (gain × weight), with the names and shapes of a PyTorch `state_dict`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     evenkeel export runs/split-mnist --parquet curves.parquet         pandas.read_parquet, polars.read_parquet\n  \

@@ -7,6 +7,9 @@ use evenkeel_report::{Axis, Dash, Figure, Panel, Style};
 use super::curves::{Averaged, MeanCurves, Measure};
 use super::summary::Row;
 
+/// A quantity of a group.
+type Of = fn(&MeanCurves) -> &Averaged;
+
 /// A finished group with its name in legends.
 pub(super) struct Group {
     pub(super) name: String,
@@ -58,7 +61,6 @@ fn curves(id: &str, groups: &[Group], unfinished: &[Unfinished]) -> Figure {
         "Measured on the test set of task 1 after every evaluation: {band}dots at each task's minimum of the mean curve, \
          dashed lines at task switches."
     );
-    type Of = fn(&MeanCurves) -> &Averaged;
     let quantities: [(&str, &str, Of, Measure); 4] = [
         ("Task-1 accuracy", "accuracy, %", |c| &c.accuracy, |p| Some(p.task1_acc)),
         ("Task-1 loss", "cross-entropy, nats", |c| &c.loss, |p| p.task1_loss),

@@ -63,7 +63,7 @@ fn a_report_has_tables_figures_and_the_command_that_made_it() {
         })
         .collect();
     assert_eq!(ends.len(), 2);
-    assert!((shown - (ends[0] + ends[1]) / 2.0).abs() < 1e-9, "{shown} {ends:?}");
+    assert!((shown - f64::midpoint(ends[0], ends[1])).abs() < 1e-9, "{shown} {ends:?}");
 }
 
 #[test]

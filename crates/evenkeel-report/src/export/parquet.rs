@@ -38,21 +38,13 @@ impl<W: Write + Send> CurveWriter<W> {
     /// A file with columns for runs of up to `tasks` tasks.
     pub fn new(file: W, tasks: usize) -> Result<Self, ParquetError> {
         let text = ["benchmark", "optimizer", "parameters", "run", "status"];
-        let mut schema = String::from("message curves {\n");
-        for name in text {
-            schema += &format!("required binary {name} (STRING);\n");
-        }
-        for name in ["seed", "iteration", "task"] {
-            schema += &format!("required int64 {name};\n");
-        }
-        schema += "required double task1_acc;\n";
-        for name in ["task1_loss", "gain", "entropy", "train_loss", "seen_acc"] {
-            schema += &format!("optional double {name};\n");
-        }
-        for task in 2..=tasks {
-            schema += &format!("optional double acc_{task};\n");
-        }
-        schema += "}";
+        let text = text.map(|name| format!("required binary {name} (STRING);"));
+        let whole = ["seed", "iteration", "task"].map(|name| format!("required int64 {name};"));
+        let named = ["task1_loss", "gain", "entropy", "train_loss", "seen_acc"].map(String::from);
+        let optional = named.into_iter().chain((2..=tasks).map(|task| format!("acc_{task}")));
+        let optional: Vec<String> = optional.map(|name| format!("optional double {name};")).collect();
+        let columns = [&text[..], &whole, &["required double task1_acc;".to_string()], &optional].concat();
+        let schema = format!("message curves {{ {} }}", columns.join(" "));
         let schema = Arc::new(parse_message_type(&schema)?);
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         Ok(Self { file: SerializedFileWriter::new(file, schema, Arc::new(properties))?, tasks })

@@ -48,8 +48,8 @@ pub struct Style {
     pub dash: Dash,
 }
 
-/// The styles of the paper's optimizers, then those for anything else in order.
-const KNOWN: [(&str, Style); 7] = [
+/// The styles of the paper's optimizers, ablations and weights of the two-timescale model.
+const KNOWN: [(&str, Style); 14] = [
     ("ngm-sgd", Style::new(Color::Orange, Dash::Solid)),
     ("msgd", Style::new(Color::Blue, Dash::Dashed)),
     ("adam", Style::new(Color::Green, Dash::DashDot)),
@@ -57,13 +57,21 @@ const KNOWN: [(&str, Style); 7] = [
     ("msgd-reset", Style::new(Color::Cyan, Dash::Dashed)),
     ("adam-reset", Style::new(Color::Purple, Dash::DashDot)),
     ("msgd-frozen", Style::new(Color::Cyan, Dash::Dotted)),
+    ("tonic", Style::new(Color::Purple, Dash::Dashed)),
+    ("instantaneous", Style::new(Color::Cyan, Dash::DashDot)),
+    ("entropy-lr", Style::new(Color::Brown, Dash::Dotted)),
+    ("gain-modulated", Style::new(Color::Orange, Dash::Solid)),
+    ("fast-slow", Style::new(Color::Blue, Dash::Dashed)),
+    ("slow", Style::new(Color::Purple, Dash::DashDot)),
+    ("target", Style::new(Color::Grey, Dash::Dotted)),
 ];
 
+/// Those for anything else, in order.
 const OTHERS: [Style; 8] = [
-    Style::new(Color::Red, Dash::Solid),
     Style::new(Color::Purple, Dash::Dashed),
     Style::new(Color::Cyan, Dash::DashDot),
     Style::new(Color::Brown, Dash::Dotted),
+    Style::new(Color::Red, Dash::Solid),
     Style::new(Color::Blue, Dash::Solid),
     Style::new(Color::Green, Dash::Dashed),
     Style::new(Color::Orange, Dash::DashDot),

@@ -31,7 +31,7 @@ impl Series {
         let Some([low, high]) = range else { return self.clone() };
         let first = self.x.partition_point(|x| *x < low).saturating_sub(1);
         let last = (self.x.partition_point(|x| *x <= high) + 1).min(self.x.len());
-        self.picked(first..last)
+        self.picked(&(first..last).collect::<Vec<_>>())
     }
 
     fn thinned(&self, points: usize) -> Self {
@@ -56,12 +56,12 @@ impl Series {
                 keep(&band.high);
             }
         }
-        self.picked(kept.iter().copied())
+        self.picked(&kept.into_iter().collect::<Vec<_>>())
     }
 
-    fn picked(&self, indices: impl Iterator<Item = usize> + Clone) -> Self {
+    fn picked(&self, indices: &[usize]) -> Self {
         let pick =
-            |values: &[f64]| -> Vec<f64> { indices.clone().filter_map(|i| values.get(i).copied()).collect() };
+            |values: &[f64]| -> Vec<f64> { indices.iter().filter_map(|&i| values.get(i).copied()).collect() };
         let band = self.band.as_ref().map(|band| Band { low: pick(&band.low), high: pick(&band.high) });
         Self {
             name: self.name.clone(),

@@ -6,6 +6,7 @@ use super::frame::{Canvas, Frame, Margins, Rect, TICK, clipped, tick_room};
 use super::legend::Legend;
 use super::markup::{escape, number, shortened, width};
 use super::scale::Scale;
+use super::theme::Theme;
 use crate::figure::{Bars, Panel};
 
 pub(super) fn draw(panel: &Panel, plot: &Bars, canvas: &Canvas, legend: &Legend) -> (String, Frame) {
@@ -43,20 +44,7 @@ pub(super) fn draw(panel: &Panel, plot: &Bars, canvas: &Canvas, legend: &Legend)
     let x = Scale { low: 0.0, high: groups as f64, from: area.x, to: area.right(), log: false };
 
     let mut svg = canvas.titles(panel, &area) + &canvas.y_axis(&area, &y);
-    for (i, name) in plot.groups.iter().enumerate() {
-        let (at, below) = (x.at(i as f64 + 0.5), area.bottom() + 15.0);
-        let place = if slanted {
-            format!("text-anchor=\"end\" transform=\"rotate(-30 {at:.1} {below:.1})\"")
-        } else {
-            "text-anchor=\"middle\"".to_string()
-        };
-        let _ = writeln!(
-            svg,
-            "<text x=\"{at:.1}\" y=\"{below:.1}\" font-size=\"{TICK}\" {place} fill=\"{}\">{}</text>",
-            theme.soft(),
-            escape(&shortened(name, TICK, 115.0))
-        );
-    }
+    svg += &names(plot, &x, area.bottom() + 15.0, slanted, theme);
     let mut inner = String::new();
     let bar = (room * 0.8 / plot.series.len().max(1) as f64).min(44.0);
     let side = (room - bar * plot.series.len() as f64) / 2.0;
@@ -120,4 +108,24 @@ pub(super) fn draw(panel: &Panel, plot: &Bars, canvas: &Canvas, legend: &Legend)
     svg += &clipped(&area, &inner);
     svg += &canvas.spines(&area);
     (svg, Frame { plot: area, x })
+}
+
+/// Names of the groups below the axis.
+fn names(plot: &Bars, x: &Scale, below: f64, slanted: bool, theme: Theme) -> String {
+    let mut svg = String::new();
+    for (i, name) in plot.groups.iter().enumerate() {
+        let at = x.at(i as f64 + 0.5);
+        let place = if slanted {
+            format!("text-anchor=\"end\" transform=\"rotate(-30 {at:.1} {below:.1})\"")
+        } else {
+            "text-anchor=\"middle\"".to_string()
+        };
+        let _ = writeln!(
+            svg,
+            "<text x=\"{at:.1}\" y=\"{below:.1}\" font-size=\"{TICK}\" {place} fill=\"{}\">{}</text>",
+            theme.soft(),
+            escape(&shortened(name, TICK, 115.0))
+        );
+    }
+    svg
 }

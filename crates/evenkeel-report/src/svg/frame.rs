@@ -85,7 +85,9 @@ impl Canvas {
             );
             x += 16.0;
         }
-        let title = shortened(&panel.title, 12.0, area.right() - x);
+        // A panel whose title is its letter has it once.
+        let title = if panel.title == self.letter { "" } else { &panel.title };
+        let title = shortened(title, 12.0, area.right() - x);
         let _ = writeln!(
             svg,
             "<text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"12\" font-weight=\"600\" fill=\"{ink}\">{}</text>",

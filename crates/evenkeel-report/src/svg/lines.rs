@@ -73,7 +73,7 @@ pub(super) fn draw(panel: &Panel, plot: &Lines, canvas: &Canvas, legend: &Legend
 /// Labels of marks and shades above the plot, where there is room beside the one before.
 fn labels(plot: &Lines, canvas: &Canvas, area: &Rect, x: &Scale) -> String {
     let mut svg = String::new();
-    let middle = |from: f64, to: f64| (x.at(from).max(area.x) + x.at(to).min(area.right())) / 2.0;
+    let middle = |from: f64, to: f64| f64::midpoint(x.at(from).max(area.x), x.at(to).min(area.right()));
     let marks = plot.marks.iter().filter(|mark| x.shows(mark.at)).map(|mark| (x.at(mark.at), &mark.label));
     let shades = plot.shades.iter().map(|shade| (middle(shade.from, shade.to), &shade.label));
     let mut labels: Vec<(f64, &String)> =
@@ -153,17 +153,44 @@ fn around<'a>(xs: &'a [f64], scale: &'a Scale) -> impl Iterator<Item = usize> + 
     (0..xs.len()).filter(move |&i| shown(i) || (i > 0 && shown(i - 1)) || (i + 1 < xs.len() && shown(i + 1)))
 }
 
-/// Path through points; one that is not finite interrupts it.
+/// Path through points; one that is not finite interrupts it. Points that nobody would miss are left out.
 fn path(points: impl Iterator<Item = (f64, f64)>, x: &Scale, y: &Scale) -> String {
+    let pixels: Vec<(f64, f64)> = points
+        .map(|(px, py)| if finite(px, py) { (x.at(px), y.at(py)) } else { (f64::NAN, f64::NAN) })
+        .collect();
     let mut path = String::new();
-    let mut drawing = false;
-    for (px, py) in points {
-        if finite(px, py) {
-            let _ = write!(path, "{}{:.1} {:.1}", if drawing { 'L' } else { 'M' }, x.at(px), y.at(py));
+    for stretch in pixels.chunk_by(|a, b| finite(a.0, a.1) == finite(b.0, b.1)) {
+        if finite(stretch[0].0, stretch[0].1) {
+            for (i, (px, py)) in straightened(stretch).into_iter().enumerate() {
+                let _ = write!(path, "{}{px:.1} {py:.1}", if i == 0 { 'M' } else { 'L' });
+            }
         }
-        drawing = finite(px, py);
     }
     path
+}
+
+/// Leaves out points that lie on the line between their neighbours, to a tenth of a pixel: a dip never does.
+fn straightened(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    const TOLERANCE: f64 = 0.1;
+    let Some(&first) = points.first() else { return Vec::new() };
+    let (mut kept, mut start) = (vec![first], 0);
+    for end in 2..points.len() {
+        let ((ax, ay), (bx, by)) = (points[start], points[end]);
+        let squared = ((bx - ax).powi(2) + (by - ay).powi(2)).max(1e-12);
+        // Distance to the stretch between the two, not to the endless line: a curve may turn back on itself.
+        let off = |&(px, py): &(f64, f64)| {
+            let along = (((px - ax) * (bx - ax) + (py - ay) * (by - ay)) / squared).clamp(0.0, 1.0);
+            (px - ax - along * (bx - ax)).hypot(py - ay - along * (by - ay)) > TOLERANCE
+        };
+        if points[start + 1..end].iter().any(off) {
+            start = end - 1;
+            kept.push(points[start]);
+        }
+    }
+    if points.len() > 1 {
+        kept.extend(points.last());
+    }
+    kept
 }
 
 fn arrow(from: (f64, f64), to: (f64, f64), color: &str) -> String {
@@ -183,4 +210,26 @@ fn arrow(from: (f64, f64), to: (f64, f64), color: &str) -> String {
         bx + uy * head * 0.5,
         by - ux * head * 0.5
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::straightened;
+
+    #[test]
+    fn only_points_on_a_straight_line_are_left_out() {
+        let line: Vec<(f64, f64)> = (0..100).map(|i| (f64::from(i), 5.0)).collect();
+        assert_eq!(straightened(&line), [(0.0, 5.0), (99.0, 5.0)]);
+        let mut dip = line.clone();
+        dip[50].1 = 9.0;
+        assert_eq!(straightened(&dip), [(0.0, 5.0), (49.0, 5.0), (50.0, 9.0), (51.0, 5.0), (99.0, 5.0)]);
+        // Straight up and straight down again, at one place.
+        let spike = [(0.0, 0.0), (1.0, 0.0), (1.0, 50.0), (1.0, 0.0), (2.0, 0.0)];
+        assert!(straightened(&spike).contains(&(1.0, 50.0)));
+        // A slow bend is followed.
+        let bend: Vec<(f64, f64)> = (0..1000).map(|i| (f64::from(i), 1e-4 * f64::from(i * i))).collect();
+        let kept = straightened(&bend);
+        assert!(kept.len() > 5 && kept.len() < 300, "{}", kept.len());
+        assert_eq!((straightened(&line[..1]).len(), straightened(&[]).len()), (1, 0));
+    }
 }

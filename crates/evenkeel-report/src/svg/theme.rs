@@ -1,5 +1,7 @@
 //! Light, dark, or whatever the page is.
 
+use std::fmt::Write as _;
+
 use crate::figure::{Color, Dash};
 
 /// Colours of a drawing.
@@ -74,7 +76,7 @@ impl Theme {
         );
         for color in [Orange, Blue, Green, Grey, Cyan, Purple, Red, Brown] {
             let name = Theme::Page.color(color).trim_start_matches("var(").trim_end_matches(')');
-            css += &format!("{name}:{};", self.color(color));
+            let _ = write!(css, "{name}:{};", self.color(color));
         }
         css
     }
