@@ -165,9 +165,10 @@ impl Args {
             match work.add(part) {
                 Ok(()) => {}
                 Err(error) if self.benchmark.is_empty() && parts.len() > 1 => {
-                    let why = format!("{}, its data is not there: {error}", part.benchmark);
+                    // Folders of this machine are for this user, not for the page.
+                    let why = format!("{}, its data was not there", part.benchmark);
                     if !without.contains(&why) {
-                        eprintln!("warning: LEFT OUT: {why}");
+                        eprintln!("warning: LEFT OUT: {}, its data is not there: {error}", part.benchmark);
                         without.push(why);
                     }
                 }
