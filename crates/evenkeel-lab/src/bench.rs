@@ -78,7 +78,7 @@ impl Workload {
             let images = Images::new(shape, pixels.collect())?;
             Ok(Labelled::new(images, (0..count).map(|i| (i % 10) as u16).collect(), 10)?)
         };
-        let data = DataSet::new("random", random(2000)?, random(5000)?)?;
+        let data = DataSet::new("random", random(2000)?, random(10_000)?)?;
         let spec = experiment.expand(None).remove(0);
         Ok(Self {
             name: "resnet",
@@ -88,6 +88,14 @@ impl Workload {
             evaluated: 1000,
             flops: resnet_flops(),
         })
+    }
+
+    /// The same with other numbers of images, to see how the time grows. No more are evaluated than there are.
+    #[must_use]
+    pub fn resized(mut self, batch: Option<usize>, evaluated: Option<usize>) -> Self {
+        self.spec.settings.batch = batch.unwrap_or(self.spec.settings.batch);
+        self.evaluated = evaluated.unwrap_or(self.evaluated).min(self.stream.task(0).test.len());
+        self
     }
 
     /// Runs `iterations` iterations after a few to warm up, on a pool of `threads`.

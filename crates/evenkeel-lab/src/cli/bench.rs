@@ -24,6 +24,12 @@ pub(super) struct Args {
     /// Iterations [default: 200 for mlp, 7 for resnet].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     iterations: Option<u16>,
+    /// Images of a training step [default: the paper's, 128 for mlp, 256 for resnet].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    batch: Option<u16>,
+    /// Images of an evaluation, at most the 2,115 of task 1 for mlp and 2,000 for resnet [default: 2115 for mlp, 1000 for resnet].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    evaluated: Option<u16>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -44,6 +50,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Which::Mlp => (Workload::mlp()?, 200),
             Which::Resnet => (Workload::resnet()?, 7),
         };
+        let workload = workload.resized(args.batch.map(usize::from), args.evaluated.map(usize::from));
         let measurement = workload.measure(threads, args.iterations.map_or(usual, usize::from))?;
         if !args.json {
             print(&describe(&measurement))?;

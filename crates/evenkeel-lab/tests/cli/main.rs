@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod kernels;
 mod report;
 mod reproduce;
 mod reproducible;
