@@ -11,6 +11,9 @@ pub struct Machine {
     pub cpu: Option<String>,
     /// Cores that this process may use.
     pub cores: usize,
+    /// Instruction set of the kernels: the last digits depend on it.
+    #[serde(default)]
+    pub kernels: String,
 }
 
 impl Machine {
@@ -20,7 +23,12 @@ impl Machine {
             let line = text.lines().find(|line| line.starts_with("model name"))?;
             Some(line.split_once(':')?.1.trim().to_string())
         });
-        Self { platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH), cpu, cores: cores() }
+        Self {
+            platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
+            cpu,
+            cores: cores(),
+            kernels: evenkeel_kernels::Path::active().name().to_string(),
+        }
     }
 }
 
