@@ -130,9 +130,10 @@ fn section(section: &Section, ids: &mut Ids) -> String {
 }
 
 fn table_element(table: &Table, id: &str) -> String {
+    // The caption stands outside of what scrolls, so that a phone shows all of it.
     let mut html = format!(
-        "<div class=\"scroll\" role=\"region\" aria-labelledby=\"{id}-caption\" tabindex=\"0\"><table id=\"{id}\">\n\
-         <caption id=\"{id}-caption\">{}</caption>\n<thead><tr>",
+        "<p class=\"caption\" id=\"{id}-caption\">{}</p>\n<div class=\"scroll\" role=\"region\" aria-labelledby=\"{id}-caption\" tabindex=\"0\">\
+         <table id=\"{id}\" aria-labelledby=\"{id}-caption\">\n<thead><tr>",
         escape(&table.caption)
     );
     for (i, name) in table.columns.iter().enumerate() {

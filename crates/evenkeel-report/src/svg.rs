@@ -48,12 +48,13 @@ impl Figure {
             theme.paper()
         );
         if !self.title.is_empty() {
+            let (size, title) = markup::fitted(&self.title, 15.0, width - 2.0 * GAP);
             let _ = writeln!(
                 svg,
-                "<text x=\"{:.0}\" y=\"{TITLE:.0}\" font-size=\"15\" font-weight=\"bold\" text-anchor=\"middle\" fill=\"{}\">{}</text>",
+                "<text x=\"{:.0}\" y=\"{TITLE:.0}\" font-size=\"{size:.1}\" font-weight=\"bold\" text-anchor=\"middle\" fill=\"{}\">{}</text>",
                 width / 2.0,
                 theme.ink(),
-                escape(&markup::shortened(&self.title, 15.0, width - 2.0 * GAP))
+                escape(&title)
             );
         }
         svg += &legend.draw(GAP, title, width - 2.0 * GAP, theme);
@@ -61,7 +62,7 @@ impl Figure {
             let x = GAP + *column as f64 * (PANEL.0 + GAP);
             let y = title + legend_height + *row as f64 * (PANEL.1 + GAP);
             let width = *span as f64 * (PANEL.0 + GAP) - GAP;
-            let letter = letter(index, self.panels.len());
+            let letter = letter(panel, index, self.panels.len());
             let canvas = Canvas { area: Rect { x, y, width, height: PANEL.1 }, theme, letter };
             svg += &draw(panel, &canvas, &legend).0;
         }
@@ -74,7 +75,7 @@ pub(crate) fn panel_element(figure: &Figure, index: usize, legend: &Legend, span
     let panel = &figure.panels[index];
     let width = span as f64 * (PANEL.0 + GAP) - GAP;
     let area = Rect { x: 0.0, y: 0.0, width, height: PANEL.1 };
-    let letter = letter(index, figure.panels.len());
+    let letter = letter(panel, index, figure.panels.len());
     let (body, frame) = draw(panel, &Canvas { area, theme: Theme::Page, letter }, legend);
     let label = format!("{}: {} over {}", panel.title, panel.y.label, panel.x.label);
     let svg = format!(
@@ -109,10 +110,16 @@ fn places(panels: &[Panel], columns: usize) -> Vec<(usize, usize, usize)> {
     places
 }
 
-/// a, b, c … as in the paper; none for a panel that stands alone.
-fn letter(index: usize, panels: usize) -> String {
+/// a, b, c … as in the paper, none for a panel that stands alone; a title of one letter is the panel's own.
+fn letter(panel: &Panel, index: usize, panels: usize) -> String {
     let alphabet = b"abcdefghijklmnopqrstuvwxyz";
-    if panels < 2 { String::new() } else { char::from(alphabet[index % alphabet.len()]).to_string() }
+    if panel.title.len() == 1 && alphabet.contains(&panel.title.as_bytes()[0]) {
+        panel.title.clone()
+    } else if panels < 2 {
+        String::new()
+    } else {
+        char::from(alphabet[index % alphabet.len()]).to_string()
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::markup::{escape, shortened, width};
+use super::markup::{escape, fitted, shortened, width};
 use super::scale::Scale;
 use super::theme::Theme;
 use crate::figure::Panel;
@@ -87,10 +87,10 @@ impl Canvas {
         }
         // A panel whose title is its letter has it once.
         let title = if panel.title == self.letter { "" } else { &panel.title };
-        let title = shortened(title, 12.0, area.right() - x);
+        let (size, title) = fitted(title, 12.0, area.right() - x);
         let _ = writeln!(
             svg,
-            "<text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"12\" font-weight=\"600\" fill=\"{ink}\">{}</text>",
+            "<text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"{size:.1}\" font-weight=\"600\" fill=\"{ink}\">{}</text>",
             area.y + 15.0,
             escape(&title)
         );

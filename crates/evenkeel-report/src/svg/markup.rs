@@ -45,6 +45,14 @@ pub(super) fn shortened(text: &str, size: f64, limit: f64) -> String {
     short.trim_end().to_string() + "…"
 }
 
+/// Bold text and its size: smaller where it is too long, and cut off where that does not suffice.
+pub(super) fn fitted(text: &str, size: f64, limit: f64) -> (f64, String) {
+    const BOLD: f64 = 1.14;
+    let fitting = limit / (width(text, 1.0) * BOLD).max(1e-9);
+    let size = size.min(fitting.max(size * 0.7));
+    (size, shortened(text, size * BOLD, limit))
+}
+
 /// A number for people: as few digits as tell it from its neighbours.
 pub(crate) fn number(value: f64) -> String {
     if !value.is_finite() {
@@ -80,6 +88,9 @@ mod tests {
         let short = shortened("a rather long title for so small a panel", 10.0, 100.0);
         assert!(short.ends_with('…') && width(&short, 10.0) <= 110.0, "{short}");
         assert_eq!(shortened("short", 10.0, 100.0), "short");
+        assert_eq!(fitted("short", 10.0, 100.0), (10.0, "short".to_string()));
+        let (size, title) = fitted("a title a little too long", 10.0, 140.0);
+        assert!(size < 10.0 && size > 7.0 && !title.contains('…'), "{size} {title}");
     }
 
     #[test]
