@@ -113,20 +113,14 @@ impl Args {
 
     /// The command that makes the same numbers again, without what changes only folders and speed.
     fn command(&self, name: &str) -> String {
-        let mut command = format!("evenkeel reproduce {name}");
-        if self.quick {
-            command += " --quick";
-        }
-        if let Some(seeds) = &self.seeds {
-            command += &format!(" --seeds {seeds}");
-        }
-        if !self.benchmark.is_empty() {
-            command += &format!(" --benchmark {}", self.benchmark.join(","));
-        }
-        for assignment in &self.set {
-            command += &format!(" --set '{}'", assignment.replace('\'', "'\\''"));
-        }
-        command
+        let mut words = vec![format!("evenkeel reproduce {name}")];
+        words.extend(self.quick.then(|| "--quick".to_string()));
+        words.extend(self.seeds.as_ref().map(|seeds| format!("--seeds {seeds}")));
+        words.extend(
+            (!self.benchmark.is_empty()).then(|| format!("--benchmark {}", self.benchmark.join(","))),
+        );
+        words.extend(self.set.iter().map(|set| format!("--set '{}'", set.replace('\'', "'\\''"))));
+        words.join(" ")
     }
 
     /// The chosen parts of the experiment file with the command line's changes.
