@@ -66,6 +66,13 @@ pub(super) fn commands(specs: &[&RunSpec]) -> Vec<String> {
     vec![file + &tables, "evenkeel run experiment.toml".to_string()]
 }
 
+/// Settings that are not the benchmark's, as `key=value`.
+pub(super) fn changes(spec: &RunSpec) -> Vec<String> {
+    let usual = Benchmark::named(&spec.benchmark).map(|benchmark| object(&benchmark.settings()));
+    let changed = usual.map(|usual| changed(&usual, &object(&spec.settings))).unwrap_or_default();
+    changed.into_iter().map(|(key, value)| format!("{key}={}", plain(&value))).collect()
+}
+
 /// A variant: the named optimizer of the same rule, and what differs from it.
 fn variant(benchmark: &Benchmark, optimizer: &OptimizerSpec) -> String {
     let kind = |of: &OptimizerSpec| object(&of.rule).get("kind").cloned();
@@ -119,7 +126,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Experiment;
+    use crate::experiment::{Experiment, Plan};
 
     fn again(change: impl Fn(&mut Experiment)) -> Vec<String> {
         let mut experiment = Experiment::named("split-mnist").unwrap();
@@ -148,9 +155,9 @@ mod tests {
         let text = "benchmark = \"split-mnist\"\noptimizers = [\"tonic\", \"ngm-sgd\"]\nseeds = 2\nbatch = 64\n\
             [optimizer.tonic]\nbase = \"ngm-sgd\"\neta = 0\n[optimizer.ngm-sgd]\neta = 0.3\n";
         std::fs::write(&path, text).unwrap();
-        let specs = Experiment::load(&path).unwrap().expand(None);
+        let specs = Plan::load(&path).unwrap().parts[0].expand(None);
         let file = &commands(&specs.iter().collect::<Vec<_>>())[0];
         std::fs::write(&path, file).unwrap();
-        assert_eq!(Experiment::load(&path).unwrap().expand(None), specs, "{file}");
+        assert_eq!(Plan::load(&path).unwrap().parts[0].expand(None), specs, "{file}");
     }
 }

@@ -52,7 +52,13 @@ fn protocol(spec: &RunSpec) -> RunSpec {
 fn section(runs: &[StoredRun]) -> Section {
     let spec = &runs[0].record.spec;
     let id = evenkeel_report::document::slug(&spec.benchmark);
-    let mut section = Section::new(&id, &spec.benchmark);
+    let changes = super::again::changes(spec);
+    let heading = if changes.is_empty() {
+        spec.benchmark.clone()
+    } else {
+        format!("{} ({})", spec.benchmark, changes.join(", "))
+    };
+    let mut section = Section::new(&id, heading);
     let mut groups: Vec<Group> = Vec::new();
     let summary = Summary::of_runs_with(runs, |spec, row, curves| {
         let name = spec.optimizer.name.clone();
