@@ -28,6 +28,7 @@ pub(crate) fn on_cpu<const D: usize>(tensor: Tensor<D>) -> FlexTensor {
 
 /// Runs `work` on the numbers of a tensor, in place where nobody else holds them. Returns the tensor as it was where that
 /// cannot be: on other devices, for other kinds of numbers, under autodiff.
+#[allow(clippy::result_large_err)] // the tensor comes back either way
 pub(super) fn in_place<const D: usize>(
     tensor: Tensor<D>,
     work: impl FnOnce(&mut [f32]),

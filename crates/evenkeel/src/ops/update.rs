@@ -14,7 +14,7 @@ pub(crate) fn scaled_sum<const D: usize>(a: f64, y: Tensor<D>, b: f64, x: Tensor
 /// `a·y + b·x²`.
 pub(crate) fn scaled_sum_of_squares<const D: usize>(a: f64, y: Tensor<D>, b: f64, x: Tensor<D>) -> Tensor<D> {
     let on_cpu = with_numbers([&x], y, |y, [x]| {
-        update::scaled_sum_of_squares(Path::active(), a as f32, y, b as f32, x)
+        update::scaled_sum_of_squares(Path::active(), a as f32, y, b as f32, x);
     });
     on_cpu.unwrap_or_else(|y| y.mul_scalar(a) + x.square().mul_scalar(b))
 }
@@ -35,6 +35,7 @@ pub(crate) fn scaled_quotient<const D: usize>(
 
 /// Runs `work` on the numbers of `y`, which it changes, and of `inputs`. Returns `y` as it was if one of them is not a tensor of
 /// `f32` on the CPU.
+#[allow(clippy::result_large_err)] // the tensor comes back either way
 fn with_numbers<const D: usize, const N: usize>(
     inputs: [&Tensor<D>; N],
     y: Tensor<D>,
