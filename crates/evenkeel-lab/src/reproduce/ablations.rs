@@ -83,10 +83,25 @@ fn figure(stream: &Stream<'_>) -> Figure {
     let seen = over_training(stream.finished(), Spread::Deviation, |point| point.seen_acc);
     let x = || Axis::new("iteration");
     figure.panels = vec![
-        Panel::new("a", x(), Axis::new("task-1 accuracy (%)"), task1_accuracy(stream, Spread::Deviation)),
-        Panel::new("b", x(), Axis::new("cumulative accuracy (%)"), seen),
-        Panel::new("c", Axis::new("task"), Axis::new("accuracy on the newest task (%)"), newest(stream)),
-        Panel::new("d", Axis::new("avg-SG"), Axis::new("final cumulative accuracy (%)"), trade_off(stream)),
+        Panel::new(
+            "Task-1 accuracy",
+            x(),
+            Axis::new("task-1 accuracy (%)"),
+            task1_accuracy(stream, Spread::Deviation),
+        ),
+        Panel::new("All seen tasks", x(), Axis::new("cumulative accuracy (%)"), seen),
+        Panel::new(
+            "Newest task",
+            Axis::new("task"),
+            Axis::new("accuracy on the newest task (%)"),
+            newest(stream),
+        ),
+        Panel::new(
+            "Trade-off",
+            Axis::new("avg-SG"),
+            Axis::new("final cumulative accuracy (%)"),
+            trade_off(stream),
+        ),
     ];
     figure
 }

@@ -131,8 +131,8 @@ fn figure(stream: &Stream<'_>) -> Figure {
     }
     let x = || Axis::new("iteration");
     figure.panels = vec![
-        Panel::new("a", x(), Axis::new("task-1 accuracy (%)"), a),
-        Panel::new("b", x(), Axis::new("training accuracy (%)"), b),
+        Panel::new("Task-1 accuracy", x(), Axis::new("task-1 accuracy (%)"), a),
+        Panel::new("Training accuracy", x(), Axis::new("training accuracy (%)"), b),
     ];
     figure
 }

@@ -204,9 +204,9 @@ fn curvature_table(stream: &Stream<'_>) -> Table {
 
 fn figure(stream: &Stream<'_>) -> Figure {
     let mut figure = Figure::new("mechanism", format!("{} around the switch 1→2", stream.label), 2);
-    figure.caption = "b) Task-1 test accuracy. c) Gain. d) Increase of the task-1 test loss. e) Curvature ratio in effective \
-                      coordinates, geometric mean ± one standard deviation in log space; dashed: 1. f) Stability gap and g) task-1 loss \
-                      spike at each switch. Mean ± standard deviation over seeds; short lines across bars: the paper's values."
+    figure.caption = "Panels b to g of the paper's figure. Curvature: ratio in effective coordinates to its value at the switch, \
+                      geometric mean ± one standard deviation in log space; dashed: 1. The rest: mean ± standard deviation over \
+                      seeds; bars: at each switch; short lines across them: the paper's values."
         .to_string();
     let at = switch(stream);
     let after = window(stream).after.min(stream.settings.iterations) as f64;
@@ -230,12 +230,17 @@ fn figure(stream: &Stream<'_>) -> Figure {
     let sg_bars = |group: &Group, k: usize| group.estimate(sg(k));
     let spikes = |group: &Group, k: usize| group.estimate(loss_spike(k));
     figure.panels = vec![
-        Panel::new("b", x(), Axis::new("task-1 accuracy (%)"), column(&|point| Some(point.task1_acc))),
-        Panel::new("c", x(), Axis::new("gain"), column(&|point| point.gain)),
-        Panel::new("d", x(), Axis::new("increase of task-1 loss"), increase),
-        Panel::new("e", x(), Axis::new("curvature ratio").log(), ratio),
-        Panel::new("f", Axis::new("switch"), Axis::new("SG"), bars(stream, true, sg_bars)),
-        Panel::new("g", Axis::new("switch"), Axis::new("loss spike"), bars(stream, false, spikes)),
+        Panel::new(
+            "Task-1 accuracy",
+            x(),
+            Axis::new("task-1 accuracy (%)"),
+            column(&|point| Some(point.task1_acc)),
+        ),
+        Panel::new("Gain", x(), Axis::new("gain"), column(&|point| point.gain)),
+        Panel::new("Task-1 loss", x(), Axis::new("increase of task-1 loss"), increase),
+        Panel::new("Curvature", x(), Axis::new("curvature ratio").log(), ratio),
+        Panel::new("Stability gap", Axis::new("switch"), Axis::new("SG"), bars(stream, true, sg_bars)),
+        Panel::new("Loss spike", Axis::new("switch"), Axis::new("loss spike"), bars(stream, false, spikes)),
     ];
     figure
 }

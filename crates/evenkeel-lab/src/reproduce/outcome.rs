@@ -118,7 +118,9 @@ pub fn section(
             .tables
             .iter_mut()
             .for_each(|table| table.caption.insert_str(0, "QUICK, not the paper's protocol. "));
-        section.figures.iter_mut().for_each(|figure| {
+        // A figure of the paper's own numbers is not scaled down.
+        let ours = section.figures.iter_mut().filter(|figure| !figure.id.ends_with(" paper"));
+        ours.for_each(|figure| {
             figure.title.push_str(" (quick)");
             figure.caption.insert_str(0, "QUICK, not the paper's protocol. ");
         });

@@ -2,7 +2,7 @@
 
 use evenkeel::two_timescale::{Learner, TwoTimescaleConfig, TwoTimescaleRun};
 use evenkeel_report::figure::{Dot, Lines, Mark, Series, Shade};
-use evenkeel_report::{Axis, Cell, Figure, Panel, Table};
+use evenkeel_report::{Axis, Cell, Color, Dash, Figure, Panel, Style, Table};
 
 use super::Page;
 use super::claim::Claim;
@@ -121,7 +121,13 @@ fn figure(config: &TwoTimescaleConfig, run: &TwoTimescaleRun) -> Figure {
     let times = || (0..config.steps).map(|t| t as f64).collect::<Vec<_>>();
     for learner in Learner::ALL {
         let y = run.of(learner).iter().map(|state| tidy(state.effective)).collect();
-        left.series.push(series(learner.to_string(), times(), y));
+        // The paper's colours.
+        let style = match learner {
+            Learner::GainModulated => Style::new(Color::Orange, Dash::Solid),
+            Learner::FastSlow => Style::new(Color::Blue, Dash::Dashed),
+            Learner::Slow => Style::new(Color::Purple, Dash::DashDot),
+        };
+        left.series.push(Series { style: Some(style), ..series(learner.to_string(), times(), y) });
     }
     let target = run.slow.iter().map(|state| state.target).collect();
     left.series.push(series("target".to_string(), times(), target));
