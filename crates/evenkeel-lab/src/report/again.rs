@@ -76,7 +76,9 @@ pub(super) fn changes(spec: &RunSpec) -> Vec<String> {
 /// A variant: the named optimizer of the same rule, and what differs from it.
 fn variant(benchmark: &Benchmark, optimizer: &OptimizerSpec) -> String {
     let kind = |of: &OptimizerSpec| object(&of.rule).get("kind").cloned();
-    let bases = ["ngm-sgd", "msgd", "adam", "sgd"].into_iter().filter_map(|name| benchmark.optimizer(name));
+    let bases = ["ngm-sgd", "msgd", "adam", "sgd", "entropy-lr"]
+        .into_iter()
+        .filter_map(|name| benchmark.optimizer(name));
     let base = bases
         .filter(|base| kind(base) == kind(optimizer))
         .min_by_key(|base| changed(&parameters(base), &parameters(optimizer)).len());
@@ -99,6 +101,7 @@ fn parameters(optimizer: &OptimizerSpec) -> Map<String, Value> {
     let mut keys = object(&optimizer.rule);
     keys.remove("kind");
     keys.insert("reset".into(), Value::Bool(optimizer.reset));
+    keys.insert("freeze".into(), Value::Bool(optimizer.freeze));
     keys
 }
 
@@ -152,8 +155,8 @@ mod tests {
     fn a_variant_comes_as_a_file_that_gives_the_same_runs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("experiment.toml");
-        let text = "benchmark = \"split-mnist\"\noptimizers = [\"tonic\", \"ngm-sgd\"]\nseeds = 2\nbatch = 64\n\
-            [optimizer.tonic]\nbase = \"ngm-sgd\"\neta = 0\n[optimizer.ngm-sgd]\neta = 0.3\n";
+        let text = "benchmark = \"split-mnist\"\noptimizers = [\"my-own\", \"ngm-sgd\"]\nseeds = 2\nbatch = 64\n\
+            [optimizer.my-own]\nbase = \"ngm-sgd\"\neta = 0\n[optimizer.ngm-sgd]\neta = 0.3\n";
         std::fs::write(&path, text).unwrap();
         let specs = Plan::load(&path).unwrap().parts[0].expand(None);
         let file = &commands(&specs.iter().collect::<Vec<_>>())[0];
