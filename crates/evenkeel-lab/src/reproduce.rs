@@ -1,7 +1,7 @@
 //! Every result of the paper, by name: an experiment file, and an analysis that turns its finished runs into tables and
 //! figures beside the published ones and says which of the paper's claims our numbers bear out.
 //!
-//! One file an analysis; [`runs`], [`claim`], [`curves`], [`metrics_table`] are what they share, [`outcome`] writes the result.
+//! One file an analysis; [`runs`], [`claim`], `curves`, `metrics_table` are what they share, [`outcome`] writes the result.
 
 mod ablations;
 pub mod claim;
