@@ -18,7 +18,9 @@ const CHUNK: usize = 1 << 15;
 /// ```
 pub fn scaled_sum(path: Path, a: f32, y: &mut [f32], b: f32, x: &[f32]) {
     assert_eq!(y.len(), x.len(), "y and x");
-    y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK)).for_each(|(y, x)| simd::run(path, Sum { a, y, b, x }));
+    y.par_chunks_mut(CHUNK)
+        .zip(x.par_chunks(CHUNK))
+        .for_each(|(y, x)| simd::run(path, Sum::<1> { a, y, b, x }));
 }
 
 /// `y ← a·y + b·x²`: the second moment of Adam.
@@ -26,7 +28,7 @@ pub fn scaled_sum_of_squares(path: Path, a: f32, y: &mut [f32], b: f32, x: &[f32
     assert_eq!(y.len(), x.len(), "y and x");
     y.par_chunks_mut(CHUNK)
         .zip(x.par_chunks(CHUNK))
-        .for_each(|(y, x)| simd::run(path, Squares { a, y, b, x }));
+        .for_each(|(y, x)| simd::run(path, Sum::<2> { a, y, b, x }));
 }
 
 /// `w ← w − rate · m / (√v + epsilon)`: the step of Adam.
@@ -36,7 +38,8 @@ pub fn scaled_quotient(path: Path, w: &mut [f32], rate: f32, m: &[f32], v: &[f32
     chunks.for_each(|((w, m), v)| simd::run(path, Quotient { w, rate, m, v, epsilon }));
 }
 
-struct Sum<'a> {
+/// `y ← a·y + b·x^POWER`, with a power of 1 or 2.
+struct Sum<'a, const POWER: usize> {
     a: f32,
     y: &'a mut [f32],
     b: f32,
@@ -44,31 +47,14 @@ struct Sum<'a> {
 }
 
 // Plain loops: the compiler vectorises them for the instruction set that `run` is inlined into.
-impl Kernel for Sum<'_> {
+impl<const POWER: usize> Kernel for Sum<'_, POWER> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        for (y, x) in self.y.iter_mut().zip(self.x) {
-            *y = self.a * *y + self.b * x;
-        }
-    }
-}
-
-struct Squares<'a> {
-    a: f32,
-    y: &'a mut [f32],
-    b: f32,
-    x: &'a [f32],
-}
-
-impl Kernel for Squares<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
-        for (y, x) in self.y.iter_mut().zip(self.x) {
-            *y = self.a * *y + self.b * (x * x);
+        for (y, &x) in self.y.iter_mut().zip(self.x) {
+            let power = if POWER == 2 { x * x } else { x };
+            *y = self.a * *y + self.b * power;
         }
     }
 }

@@ -56,13 +56,4 @@ mod tests {
             pixels.pixels().iter().filter(|p| p.red() > 200 && p.green() < 140 && p.blue() < 40).count();
         assert!(dark > 1000 && orange > 100, "{dark} dark pixels (text), {orange} of the first curve");
     }
-
-    #[test]
-    #[ignore = "writes a picture to look at: cargo test look -- --ignored"]
-    fn look() {
-        for (name, theme) in [("light", Theme::Light), ("dark", Theme::Dark)] {
-            let path = std::env::temp_dir().join(format!("evenkeel-every-kind-{name}.png"));
-            std::fs::write(path, every_kind().to_png(theme, 2.0).unwrap()).unwrap();
-        }
-    }
 }
