@@ -2,19 +2,19 @@
 
 use std::time::Instant;
 
-use burn::optim::GradientsParams;
-use burn::tensor::{Device, Int, Tensor, TensorData};
-use evenkeel::entropy::mean_entropy;
-use evenkeel::nn::{MlpEvaluator, cross_entropy};
-use evenkeel_data::{DataSet, Images, Labelled, Normalization, Sampler, Shape, Stream};
+use burn::tensor::Device;
+use evenkeel::nn::MlpEvaluator;
+use evenkeel_data::{DataSet, Images, Labelled, Normalization, Shape, Stream};
 use evenkeel_kernels::{Path, peak};
 use serde::Serialize;
 
+use crate::batches::Batches;
 use crate::evaluate::TestSet;
 use crate::experiment::Experiment;
 use crate::learner::Learner;
 use crate::spec::{Model, RunSpec};
 use crate::stream::prepare;
+use crate::train::step;
 
 /// What was measured of one workload. Times are medians.
 #[derive(Debug, Clone, Serialize)]
@@ -27,11 +27,11 @@ pub struct Measurement {
     pub batch: usize,
     /// Images an evaluation.
     pub evaluated: usize,
-    /// Milliseconds of a training step, the batch included.
+    /// Milliseconds of a training step alone. The batch is drawn on a thread of its own.
     pub train_ms: f64,
-    /// Milliseconds of an evaluation.
+    /// Milliseconds of an evaluation alone.
     pub eval_ms: f64,
-    /// Milliseconds of both.
+    /// Milliseconds of both, as a run has them: the evaluation beside the next step.
     pub iteration_ms: f64,
     /// Floating-point operations of a dense computation, per second.
     pub gflops: f64,
@@ -98,13 +98,12 @@ impl Workload {
         self
     }
 
-    /// Runs `iterations` iterations after a few to warm up, on a pool of `threads`.
+    /// Runs `iterations` iterations after a few to warm up, on a pool of `threads`: first steps and evaluations one after the other,
+    /// then as a run has them, each evaluation beside the next step.
     pub fn measure(&self, threads: usize, iterations: usize) -> anyhow::Result<Measurement> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-        let (train, eval) = pool.install(|| self.time(iterations))?;
-        let total: Vec<f64> = train.iter().zip(&eval).map(|(train, eval)| train + eval).collect();
+        let [train_ms, eval_ms, iteration_ms] = pool.install(|| self.time(iterations))?.map(median);
         let batch = self.spec.settings.batch;
-        let (train_ms, eval_ms, iteration_ms) = (median(train), median(eval), median(total));
         // Backward costs twice a forward pass.
         let flops = self.flops * (3 * batch + self.evaluated) as f64;
         let gflops = flops / iteration_ms / 1e6;
@@ -122,36 +121,40 @@ impl Workload {
         })
     }
 
-    fn time(&self, iterations: usize) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
+    /// Milliseconds of each training step, evaluation and iteration.
+    fn time(&self, iterations: usize) -> anyhow::Result<[Vec<f64>; 3]> {
         let device = Device::flex().autodiff();
-        let settings = &self.spec.settings;
+        let (settings, shape) = (&self.spec.settings, self.stream.shape());
         let test = &self.stream.task(0).test;
         let test = TestSet::new(settings.model, test, Some(self.evaluated), 0, &self.normalization);
         let mut evaluator = MlpEvaluator::new();
         let mut learner = Learner::new(&self.spec, &self.stream, &device)?;
-        let sampler = Sampler::joint(0).in_task(&self.stream, 1)?;
-        let (mut images, mut labels) = (Vec::new(), Vec::new());
         let warm_up = if settings.model == Model::Mlp { 20 } else { 2 };
-        let (mut train, mut eval) = (Vec::new(), Vec::new());
-        for iteration in 1..=(warm_up + iterations) as u64 {
-            let start = Instant::now();
-            let examples = sampler.batch(iteration, settings.batch);
-            self.stream.gather(&examples, &self.normalization, &mut images, &mut labels);
-            let x = TensorData::new(images.clone(), [settings.batch, self.stream.shape().len()]);
-            let y: Vec<i64> = labels.iter().map(|&label| i64::from(label)).collect();
-            let y = Tensor::<1, Int>::from_data(TensorData::new(y, [settings.batch]), &device);
-            let logits = learner.model().forward(Tensor::from_data(x, &device), self.stream.shape());
-            let entropy = mean_entropy(&logits);
-            let gradients = GradientsParams::from_grads(cross_entropy(logits, y).backward(), learner.model());
-            learner = learner.step(gradients, entropy);
-            let middle = Instant::now();
-            test.evaluate(learner.model(), &mut evaluator);
-            if iteration > warm_up as u64 {
-                train.push((middle - start).as_secs_f64() * 1e3);
-                eval.push(middle.elapsed().as_secs_f64() * 1e3);
+        let total = (warm_up + iterations) as u64;
+        let milliseconds = |start: Instant| start.elapsed().as_secs_f64() * 1e3;
+        let [mut train, mut eval, mut both] = [const { Vec::new() }; 3];
+        std::thread::scope(|scope| {
+            let batches = Batches::start(scope, &self.spec, &self.stream, &self.normalization, 1..=2 * total);
+            for iteration in 1..=2 * total {
+                let start = Instant::now();
+                let batch = batches.take(&device);
+                if iteration <= total {
+                    (learner, _) = step(learner, batch, shape, false, false);
+                    train.push(milliseconds(start));
+                    let start = Instant::now();
+                    test.evaluate(learner.model().snapshot(shape), &mut evaluator);
+                    eval.push(milliseconds(start));
+                } else {
+                    let before = learner.model().snapshot(shape);
+                    ((learner, _), _) = rayon::join(
+                        || step(learner, batch, shape, false, false),
+                        || test.evaluate(before, &mut evaluator),
+                    );
+                    both.push(milliseconds(start));
+                }
             }
-        }
-        Ok((train, eval))
+        });
+        Ok([train, eval, both].map(|times| times[warm_up..].to_vec()))
     }
 }
 

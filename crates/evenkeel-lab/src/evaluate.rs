@@ -1,10 +1,10 @@
 //! Accuracy and loss on a test set.
 
-use evenkeel::nn::{MlpEvaluator, PackedImages, ResNetEvaluator};
+use evenkeel::nn::{MlpEvaluator, PackedImages};
 use evenkeel_data::{Labelled, Normalization, evaluation_subset};
 use evenkeel_kernels::mlp::SparseRows;
 
-use crate::network::Network;
+use crate::network::Snapshot;
 use crate::spec::Model;
 
 /// A test set, packed once for the kernels that evaluate the model.
@@ -67,10 +67,10 @@ impl TestSet {
     }
 
     /// Evaluates the model, in evaluation mode.
-    pub fn evaluate(&self, network: &Network, evaluator: &mut MlpEvaluator) -> Evaluation {
-        let logits = match (network, &self.images) {
-            (Network::Mlp(model), Images::Sparse(images)) => evaluator.logits(model, images),
-            (Network::SlimResNet(model), Images::Dense(images)) => ResNetEvaluator::logits(model, images),
+    pub fn evaluate(&self, model: Snapshot, evaluator: &mut MlpEvaluator) -> Evaluation {
+        let logits = match (model, &self.images) {
+            (Snapshot::Mlp(model), Images::Sparse(images)) => evaluator.logits(model, images),
+            (Snapshot::SlimResNet(model), Images::Dense(images)) => model.logits(images),
             _ => unreachable!("a test set is packed for the model of its run"),
         };
         let classes = logits.len() / self.labels.len();

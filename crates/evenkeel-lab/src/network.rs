@@ -1,9 +1,13 @@
 //! The models that experiments train.
 
+use std::sync::Arc;
+
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use evenkeel::gain::Gain;
-use evenkeel::nn::{GainLinear, Mlp, MlpConfig, PackedImages, ResNetEvaluator, SlimResNet, SlimResNetConfig};
+use evenkeel::nn::{
+    GainLinear, Mlp, MlpConfig, MlpSnapshot, PackedImages, ResNetEvaluator, SlimResNet, SlimResNetConfig,
+};
 use evenkeel_data::{Shape, Stream};
 use rand::Rng;
 
@@ -25,6 +29,15 @@ pub enum Network {
     SlimResNet(SlimResNet),
 }
 
+/// A [`Network`] as it was.
+#[derive(Clone)]
+pub enum Snapshot {
+    /// Perceptron.
+    Mlp(MlpSnapshot),
+    /// Slim ResNet-18.
+    SlimResNet(Arc<ResNetEvaluator>),
+}
+
 impl Network {
     /// Draws the weights from `rng`.
     pub fn new<R: Rng>(settings: &Settings, stream: &Stream, rng: &mut R, device: &Device) -> Self {
@@ -37,6 +50,16 @@ impl Network {
             Model::SlimResnet18 => {
                 let config = SlimResNetConfig::new().with_inputs(shape.channels).with_size(shape.height);
                 Self::SlimResNet(config.with_outputs(outputs).init(rng, device))
+            }
+        }
+    }
+
+    /// The model as it is now, ready to be evaluated on images of this shape while training goes on.
+    pub fn snapshot(&self, shape: Shape) -> Snapshot {
+        match self {
+            Self::Mlp(model) => Snapshot::Mlp(MlpSnapshot::of(model)),
+            Self::SlimResNet(model) => {
+                Snapshot::SlimResNet(Arc::new(ResNetEvaluator::new(model, shape.height, shape.width)))
             }
         }
     }
@@ -73,7 +96,7 @@ impl Network {
         identity.iter_mut().step_by(features + 1).for_each(|diagonal| *diagonal = 1.0);
         let head = GainLinear::from_weights(TensorData::new(identity, [features, features]), &device);
         let extractor = SlimResNet { head, ..model.clone() };
-        let values = ResNetEvaluator::logits(&extractor, &images);
+        let values = ResNetEvaluator::new(&extractor, shape.height, shape.width).logits(&images);
         model.head.forward(Tensor::from_data(TensorData::new(values, [batch, features]), &device))
     }
 

@@ -8,7 +8,7 @@ use burn::tensor::{Device, Int, Tensor};
 use evenkeel::entropy::mean_entropy;
 use evenkeel::nn::{MlpEvaluator, cross_entropy};
 use evenkeel::optim::OptimError;
-use evenkeel_data::{Normalization, Stream};
+use evenkeel_data::{Normalization, Shape, Stream};
 use evenkeel_metrics::Point;
 use thiserror::Error;
 
@@ -18,6 +18,7 @@ use crate::curvature::{CurvatureProbe, ProbeError};
 use crate::evaluate::{Evaluation, TestSet};
 use crate::extra::TRAIN_ACC;
 use crate::learner::{Learner, StateError};
+use crate::network::Snapshot;
 use crate::spec::{RunSpec, Settings};
 use crate::store::{RunWriter, Status, StoreError};
 use crate::weights::WeightsError;
@@ -104,6 +105,7 @@ fn train(
     let mut probe = CurvatureProbe::new(spec, stream, normalization, &device);
     let clock = Clock::new(store.seconds_before());
     let mut last_checkpoint = Instant::now();
+    let mut pending: Option<Pending> = None;
 
     for iteration in iterations {
         let task = settings.task_of(iteration);
@@ -113,55 +115,51 @@ fn train(
             learner.reset_optimizer();
         }
 
-        // Forward with W = g·w, backward, step, gain.
-        let (x, y) = batches.take(&device);
-        let logits = if spec.optimizer.freeze && task > 1 {
-            learner.model().forward_frozen(x, stream.shape())
-        } else {
-            learner.model().forward(x, stream.shape())
-        };
-        let entropy = mean_entropy(&logits);
-        if settings.train_acc {
-            store.append_extra(iteration, task, TRAIN_ACC, batch_accuracy(&logits, &y))?;
+        // The step, and beside it, where there is another thread, the evaluation after the step before.
+        let batch = batches.take(&device);
+        let frozen = spec.optimizer.freeze && task > 1;
+        let (stepped, evaluated) = rayon::join(
+            || step(learner, batch, stream.shape(), frozen, settings.train_acc),
+            || pending.take().map(|pending| pending.evaluate(&mut tests)),
+        );
+        if let Some(point) = evaluated
+            && let Err(reason) = record(&point, &mut store, watch)?
+        {
+            return diverged(store, point.iteration, reason, clock.seconds());
         }
-        let loss = cross_entropy(logits, y);
-        let train_loss = f64::from(loss.clone().into_scalar::<f32>());
-        if !train_loss.is_finite() {
-            let reason = format!("the training loss is {train_loss}");
+        let seen;
+        (learner, seen) = stepped;
+        if !seen.loss.is_finite() {
+            let reason = format!("the training loss is {}", seen.loss);
             return diverged(store, iteration, reason, clock.seconds());
         }
-        let gradients = GradientsParams::from_grads(loss.backward(), learner.model());
-        learner = learner.step(gradients, entropy);
-
-        // Evaluation after the update.
-        if task_ends || iteration.is_multiple_of(settings.eval_every) {
-            let task1 = tests.evaluate(1, &learner);
-            if !task1.loss.is_finite() {
-                let reason = format!("the task-1 loss is {}", task1.loss);
-                return diverged(store, iteration, reason, clock.seconds());
-            }
-            let mut point = Point::new(iteration, task, task1.accuracy());
-            point.task1_loss = Some(task1.loss);
-            point.gain = learner.gain().map(evenkeel::gain::Gain::value);
-            point.entropy = Some(entropy);
-            point.train_loss = Some(train_loss);
-            if task_ends || settings.eval_all_tasks {
-                let others: Vec<Evaluation> = (2..=task).map(|k| tests.evaluate(k, &learner)).collect();
-                point.seen_acc = Some(pooled(std::iter::once(&task1).chain(&others)));
-                point.task_acc = others.iter().map(|evaluation| Some(evaluation.accuracy())).collect();
-            }
-            store.append(&point)?;
-            watch.evaluated(&point);
+        if let Some(accuracy) = seen.accuracy {
+            store.append_extra(iteration, task, TRAIN_ACC, accuracy)?;
         }
 
-        if let Some(probe) = probe.as_mut().filter(|probe| probe.is_due(iteration)) {
+        // The evaluation after the update: now if something depends on it, else beside the next step.
+        if task_ends || iteration.is_multiple_of(settings.eval_every) {
+            let all_tasks = task_ends || settings.eval_all_tasks;
+            pending = Some(Pending::new(&learner, stream.shape(), iteration, task, all_tasks, &seen));
+        }
+        let due = probe.as_mut().filter(|probe| probe.is_due(iteration));
+        let stop = watch.must_stop();
+        let save = task_ends || stop || last_checkpoint.elapsed() >= checkpoint_every;
+        if (save || due.is_some())
+            && let Some(pending) = pending.take()
+        {
+            let point = pending.evaluate(&mut tests);
+            if let Err(reason) = record(&point, &mut store, watch)? {
+                return diverged(store, iteration, reason, clock.seconds());
+            }
+        }
+
+        if let Some(probe) = due {
             for (quantity, value) in probe.measure(&learner)? {
                 store.append_extra(iteration, task, quantity, value)?;
             }
         }
-
-        let stop = watch.must_stop();
-        if task_ends || stop || last_checkpoint.elapsed() >= checkpoint_every {
+        if save {
             store.checkpoint(iteration, clock.seconds(), learner.save()?)?;
             last_checkpoint = Instant::now();
         }
@@ -172,6 +170,87 @@ fn train(
     watch.trained(&learner)?;
     store.finish(Status::Done, clock.seconds())?;
     Ok(Outcome::Ended(Status::Done))
+}
+
+/// What a training step saw of its batch, before the update.
+pub(crate) struct Seen {
+    loss: f64,
+    entropy: f64,
+    /// In percent, if it was asked for.
+    accuracy: Option<f64>,
+}
+
+/// Forward with W = g·w, backward, step, gain. Nothing is updated if the loss is not finite.
+pub(crate) fn step(
+    learner: Learner,
+    (x, y): (Tensor<2>, Tensor<1, Int>),
+    shape: Shape,
+    frozen: bool,
+    with_accuracy: bool,
+) -> (Learner, Seen) {
+    let model = learner.model();
+    let logits = if frozen { model.forward_frozen(x, shape) } else { model.forward(x, shape) };
+    let entropy = mean_entropy(&logits);
+    let accuracy = with_accuracy.then(|| batch_accuracy(&logits, &y));
+    let loss = cross_entropy(logits, y);
+    let seen = Seen { loss: f64::from(loss.clone().into_scalar::<f32>()), entropy, accuracy };
+    if !seen.loss.is_finite() {
+        return (learner, seen);
+    }
+    let gradients = GradientsParams::from_grads(loss.backward(), learner.model());
+    (learner.step(gradients, entropy), seen)
+}
+
+/// An evaluation that is still to be done, of the model as it was after its step.
+struct Pending {
+    model: Snapshot,
+    /// All of the point but what the evaluation finds.
+    point: Point,
+    all_tasks: bool,
+}
+
+impl Pending {
+    fn new(
+        learner: &Learner,
+        shape: Shape,
+        iteration: u64,
+        task: usize,
+        all_tasks: bool,
+        seen: &Seen,
+    ) -> Self {
+        let mut point = Point::new(iteration, task, f64::NAN);
+        point.gain = learner.gain().map(evenkeel::gain::Gain::value);
+        point.entropy = Some(seen.entropy);
+        point.train_loss = Some(seen.loss);
+        Self { model: learner.model().snapshot(shape), point, all_tasks }
+    }
+
+    fn evaluate(self, tests: &mut TestSets<'_>) -> Point {
+        let Self { model, mut point, all_tasks } = self;
+        let last = if all_tasks { point.task } else { 1 };
+        let evaluations: Vec<Evaluation> = (1..=last).map(|k| tests.evaluate(k, model.clone())).collect();
+        point.task1_acc = evaluations[0].accuracy();
+        point.task1_loss = Some(evaluations[0].loss);
+        if all_tasks {
+            point.seen_acc = Some(pooled(&evaluations));
+            point.task_acc = evaluations[1..].iter().map(|e| Some(e.accuracy())).collect();
+        }
+        point
+    }
+}
+
+/// Keeps the point, or says why the run cannot go on.
+fn record(
+    point: &Point,
+    store: &mut RunWriter,
+    watch: &mut dyn Watch,
+) -> Result<Result<(), String>, StoreError> {
+    if let Some(loss) = point.task1_loss.filter(|loss| !loss.is_finite()) {
+        return Ok(Err(format!("the task-1 loss is {loss}")));
+    }
+    store.append(point)?;
+    watch.evaluated(point);
+    Ok(Ok(()))
 }
 
 /// Percentage of a batch that is predicted right.
@@ -206,18 +285,18 @@ impl<'a> TestSets<'a> {
     }
 
     /// Task `k` counts from 1.
-    fn evaluate(&mut self, k: usize, learner: &Learner) -> Evaluation {
+    fn evaluate(&mut self, k: usize, model: Snapshot) -> Evaluation {
         let set = self.sets[k - 1].get_or_insert_with(|| {
             let test = &self.stream.task(k - 1).test;
             TestSet::new(self.settings.model, test, self.settings.eval_samples, self.seed, self.normalization)
         });
-        set.evaluate(learner.model(), &mut self.evaluator)
+        set.evaluate(model, &mut self.evaluator)
     }
 }
 
 /// Accuracy over all images of several test sets, in percent.
-fn pooled<'a>(evaluations: impl Iterator<Item = &'a Evaluation>) -> f64 {
-    let (hits, total) = evaluations.fold((0, 0), |(hits, total), e| (hits + e.hits, total + e.total));
+fn pooled(evaluations: &[Evaluation]) -> f64 {
+    let (hits, total) = evaluations.iter().fold((0, 0), |(hits, total), e| (hits + e.hits, total + e.total));
     100.0 * hits as f64 / total as f64
 }
 

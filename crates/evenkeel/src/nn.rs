@@ -13,7 +13,7 @@ pub use conv_norm::ConvNorm;
 pub use gain_linear::GainLinear;
 pub use loss::cross_entropy;
 pub use mlp::{Mlp, MlpConfig};
-pub use mlp_evaluator::MlpEvaluator;
+pub use mlp_evaluator::{MlpEvaluator, MlpSnapshot};
 pub use modulate::{GainModulation, ModulateError, modulate};
 pub use resnet::{Backbone, ResidualBlock, SlimResNet, SlimResNetConfig};
 pub use resnet_evaluator::{PackedImages, ResNetEvaluator};

@@ -7,13 +7,14 @@ mod backend;
 mod blocked;
 mod conv_norm;
 mod flex;
+mod layer;
 mod pool;
 mod spare;
 mod sparse_input;
 mod update;
 
 pub use blocked::Blocked;
-pub use conv_norm::{ConvNormInput, conv_norm};
+pub use conv_norm::{ConvNormInput, conv_norm, residual_block};
 pub(crate) use flex::on_cpu;
 pub use pool::average_pool;
 pub use sparse_input::matmul_sparse_input;

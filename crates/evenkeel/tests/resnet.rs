@@ -139,7 +139,8 @@ fn one_training_step_and_the_logits_agree_with_pytorch() {
     let logits = model.valid().forward(Tensor::from_data(pixels.clone(), &Device::flex()));
     assert_close("logits after the step, in evaluation", &values(logits), &f.logits_after_step_in_eval);
     let images = PackedImages::pack(pixels.as_slice().unwrap(), 3, 32, 32);
-    let logits: Vec<f64> = ResNetEvaluator::logits(&model, &images).iter().map(|v| f64::from(*v)).collect();
+    let logits: Vec<f64> =
+        ResNetEvaluator::new(&model, 32, 32).logits(&images).iter().map(|v| f64::from(*v)).collect();
     assert_close("logits of the evaluator", &logits, &f.logits_after_step_in_eval);
 }
 

@@ -109,6 +109,7 @@ pub fn logits(path: Path, x: &SparseRows, layers: &PackedLayers, out: &mut [f32]
     let blocks = x.groups().div_ceil(BLOCK);
     let parts: Vec<Vec<f32>> = (0..blocks)
         .into_par_iter()
+        .with_max_len(1)
         .map(|block| {
             let groups = block * BLOCK..((block + 1) * BLOCK).min(x.groups());
             simd::run(path, Block { x, groups, layers: &layers.layers })

@@ -38,13 +38,14 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let record = RunRecord::read(&args.run_dir)?
         .ok_or_else(|| BadInput(format!("{}: no run.json there", args.run_dir.display())))?;
-    rayon::ThreadPoolBuilder::new().num_threads(args.threads.into()).build_global()?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.into()).build()?;
     let stop = interrupt::flag()?;
     if args.stop_with_stdin {
         watch_stdin(Arc::clone(&stop));
     }
     let every = Duration::from_secs_f64(args.checkpoint_seconds);
-    let result = worker::run(&args.run_dir, &record.spec, every, args.keep_weights, stop);
+    // On a thread of the pool, so that no operation has to wake one up.
+    let result = pool.install(|| worker::run(&args.run_dir, &record.spec, every, args.keep_weights, stop));
     let locked = |error: &anyhow::Error| {
         let store = error.downcast_ref::<StoreError>().or(match error.downcast_ref::<TrainError>() {
             Some(TrainError::Store(error)) => Some(error),

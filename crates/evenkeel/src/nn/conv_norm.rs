@@ -59,19 +59,22 @@ impl ConvNorm {
     }
 
     /// In training mode on the CPU's kernels.
-    pub fn train_blocked(&self, x: &Blocked, residual: Option<Blocked>, relu: bool) -> Blocked {
-        let input = ConvNormInput {
+    pub fn train_blocked(&self, x: Blocked, relu: bool) -> Blocked {
+        let (y, moments) = ops::conv_norm(x, self.input(relu));
+        self.update_running(&moments);
+        y
+    }
+
+    /// What the operations on the CPU's kernels take.
+    pub(super) fn input(&self, relu: bool) -> ConvNormInput {
+        ConvNormInput {
             weight: self.weight.val(),
             gamma: self.gamma.val(),
             beta: self.beta.val(),
-            residual,
             stride: self.stride,
             relu,
             epsilon: EPSILON as f32,
-        };
-        let (y, moments) = ops::conv_norm(x, input);
-        self.update_running(&moments);
-        y
+        }
     }
 
     /// By Burn's own operations, on any device; `training` normalises by the batch and updates the running statistics.
@@ -111,7 +114,8 @@ impl ConvNorm {
         if with_relu { relu(y) } else { y }
     }
 
-    fn update_running(&self, moments: &Moments) {
+    /// Moves the running statistics towards those of a batch.
+    pub(super) fn update_running(&self, moments: &Moments) {
         let values = |state: &RunningState<Tensor<1>>| -> Vec<f32> {
             state.value().into_data().try_to_vec().expect("statistics are f32")
         };

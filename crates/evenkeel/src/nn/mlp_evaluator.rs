@@ -1,10 +1,28 @@
 //! Fast evaluation of the MLP on the CPU.
 
+use burn::backend::flex::FlexTensor;
 use evenkeel_kernels::Path;
 use evenkeel_kernels::mlp::{Layer, PackedLayers, SparseRows, logits};
 
 use super::{GainLinear, Mlp};
 use crate::ops::on_cpu;
+
+/// Weights and gains of an [`Mlp`] as they were: training may go on while they are evaluated. The weights are copied only if
+/// they change before that is over.
+#[derive(Debug, Clone)]
+pub struct MlpSnapshot {
+    layers: Vec<(FlexTensor, [usize; 2], f32)>,
+}
+
+impl MlpSnapshot {
+    /// Of the model as it is now.
+    pub fn of(model: &Mlp) -> Self {
+        let layers = model.hidden.iter().chain([&model.output]);
+        let layer =
+            |layer: &GainLinear| (on_cpu(layer.weight.val()), layer.weight.dims(), layer.gain() as f32);
+        Self { layers: layers.map(layer).collect() }
+    }
+}
 
 /// Logits of an [`Mlp`] on images that are mostly background, by kernels that skip the background.
 ///
@@ -13,14 +31,14 @@ use crate::ops::on_cpu;
 ///
 /// ```
 /// use burn::tensor::Device;
-/// use evenkeel::nn::{MlpConfig, MlpEvaluator};
+/// use evenkeel::nn::{MlpConfig, MlpEvaluator, MlpSnapshot};
 /// use evenkeel_kernels::mlp::SparseRows;
 /// use rand::SeedableRng;
 ///
 /// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(0);
 /// let model = MlpConfig::new().with_inputs(4).with_outputs(3).init(&mut rng, &Device::flex());
 /// let images = SparseRows::pack(&[0.0, 0.0, 0.7, 0.0, 0.2, 0.0, 0.0, 0.0], 4, 0.0);
-/// let logits = MlpEvaluator::new().logits(&model, &images);
+/// let logits = MlpEvaluator::new().logits(MlpSnapshot::of(&model), &images);
 /// assert_eq!(logits.len(), 2 * 3);
 /// ```
 #[derive(Debug, Default)]
@@ -35,24 +53,22 @@ impl MlpEvaluator {
     }
 
     /// Logits `[rows][classes]`, row by row.
-    pub fn logits(&mut self, model: &Mlp, images: &SparseRows) -> Vec<f32> {
+    pub fn logits(&mut self, model: MlpSnapshot, images: &SparseRows) -> Vec<f32> {
         let path = Path::active();
-        let layers: Vec<&GainLinear> = model.hidden.iter().chain([&model.output]).collect();
-        let weights: Vec<_> = layers.iter().map(|layer| on_cpu(layer.weight.val())).collect();
-        let sizes: Vec<[usize; 2]> = layers.iter().map(|layer| layer.weight.dims()).collect();
-        let described: Vec<Layer<'_>> = layers
+        let layers: Vec<Layer<'_>> = model
+            .layers
             .iter()
-            .zip(&weights)
-            .zip(&sizes)
-            .map(|((layer, weights), &[inputs, outputs])| Layer {
+            .map(|(weights, [inputs, outputs], scale)| Layer {
                 weights: weights.as_slice().expect("weights are f32"),
-                inputs,
-                outputs,
-                scale: layer.gain() as f32,
+                inputs: *inputs,
+                outputs: *outputs,
+                scale: *scale,
             })
             .collect();
-        self.packed.pack(path, &described);
-        let classes = sizes.last().map_or(0, |size| size[1]);
+        let classes = layers.last().map_or(0, |layer| layer.outputs);
+        self.packed.pack(path, &layers);
+        // From here on, training may change the weights in place.
+        drop(model);
         let mut out = vec![0.0; images.rows() * classes];
         logits(path, images, &self.packed, &mut out);
         out
@@ -79,7 +95,7 @@ mod tests {
         let x: Vec<f32> = (0..100 * 784)
             .map(|_| if rng.random_bool(0.2) { rng.random_range(-0.4..2.8) } else { -0.4242 })
             .collect();
-        let ours = MlpEvaluator::new().logits(&model, &SparseRows::pack(&x, 784, -0.4242));
+        let ours = MlpEvaluator::new().logits(MlpSnapshot::of(&model), &SparseRows::pack(&x, 784, -0.4242));
         let burn: Vec<f32> = model
             .forward(Tensor::from_data(TensorData::new(x, [100, 784]), &device))
             .into_data()

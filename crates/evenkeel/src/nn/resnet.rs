@@ -6,7 +6,7 @@ use rand::Rng;
 
 use super::{ConvNorm, GainLinear};
 use crate::gain::Gain;
-use crate::ops::{Blocked, average_pool};
+use crate::ops::{Blocked, average_pool, residual_block};
 
 /// Side of the pooling window in front of the head.
 const POOL: usize = 4;
@@ -140,12 +140,11 @@ impl ResidualBlock {
     }
 
     fn train_blocked(&self, x: Blocked) -> Blocked {
-        let y = self.first.train_blocked(&x, None, true);
-        let residual = match &self.shortcut {
-            Some(shortcut) => shortcut.train_blocked(&x, None, false),
-            None => x,
-        };
-        self.second.train_blocked(&y, Some(residual), true)
+        let shortcut = self.shortcut.as_ref().map(|shortcut| shortcut.input(false));
+        let (y, moments) = residual_block(x, self.first.input(true), self.second.input(true), shortcut);
+        let layers = [&self.first, &self.second].into_iter().chain(&self.shortcut);
+        layers.zip(&moments).for_each(|(layer, moments)| layer.update_running(moments));
+        y
     }
 
     fn forward(&self, x: Tensor<4>, training: bool) -> Tensor<4> {
@@ -180,7 +179,7 @@ impl SlimResNet {
 
     /// Training mode on the CPU's kernels.
     pub fn train_on_kernels(&self, x: Tensor<4>) -> Tensor<2> {
-        let x = self.backbone.stem.train_blocked(&Blocked::from_images(x), None, true);
+        let x = self.backbone.stem.train_blocked(Blocked::from_images(x), true);
         let x = self.backbone.blocks.iter().fold(x, |x, block| block.train_blocked(x));
         self.head.forward(average_pool(x))
     }

@@ -46,8 +46,17 @@ impl PackedImages {
 /// Logits of a [`SlimResNet`] in evaluation mode: BatchNorm folded into the convolutions, residual and ReLU in their
 /// epilogue, a few images at a time through the whole network.
 ///
-/// The same numbers as `model.valid().forward(images)` up to rounding.
-pub struct ResNetEvaluator;
+/// The same numbers as `model.valid().forward(images)` up to rounding. It holds the model as it was: training may go on while it
+/// is evaluated.
+pub struct ResNetEvaluator {
+    stem: Folded,
+    blocks: Vec<FoldedBlock>,
+    /// Of the features in front of the pooling.
+    last: Shape,
+    head: FlexTensor,
+    classes: usize,
+    gain: f32,
+}
 
 struct Folded {
     conv: ConvShape,
@@ -115,36 +124,45 @@ struct FoldedBlock {
 }
 
 impl ResNetEvaluator {
-    /// Logits `[images][classes]`, image by image.
-    pub fn logits(model: &SlimResNet, images: &PackedImages) -> Vec<f32> {
-        let path = Path::active();
-        let chunk = BLOCKS * path.lanes();
-        let stem = Folded::new(&model.backbone.stem, Shape { batch: chunk, ..images.shape });
-        let mut shape = stem.conv.output();
+    /// Of the model as it is now, for images of this size.
+    pub fn new(model: &SlimResNet, height: usize, width: usize) -> Self {
+        let [_, channels, ..] = model.backbone.stem.weight.dims();
+        let chunk = BLOCKS * Path::active().lanes();
+        let stem = Folded::new(&model.backbone.stem, Shape::new(chunk, channels, height, width));
+        let mut last = stem.conv.output();
         let mut blocks = Vec::with_capacity(model.backbone.blocks.len());
         for block in &model.backbone.blocks {
-            let first = Folded::new(&block.first, shape);
-            let shortcut = block.shortcut.as_ref().map(|layer| Folded::new(layer, shape));
-            shape = first.conv.output();
-            blocks.push(FoldedBlock { first, second: Folded::new(&block.second, shape), shortcut });
+            let first = Folded::new(&block.first, last);
+            let shortcut = block.shortcut.as_ref().map(|layer| Folded::new(layer, last));
+            last = first.conv.output();
+            blocks.push(FoldedBlock { first, second: Folded::new(&block.second, last), shortcut });
         }
-        let head = on_cpu(model.head.weight.val());
-        let head = numbers(&head);
         let [_, classes] = model.head.weight.dims();
-        let gain = model.head.gain() as f32;
+        let (head, gain) = (on_cpu(model.head.weight.val()), model.head.gain() as f32);
+        Self { stem, blocks, last, head, classes, gain }
+    }
 
-        let image = images.shape.image_len();
+    /// Logits `[images][classes]`, image by image.
+    pub fn logits(&self, images: &PackedImages) -> Vec<f32> {
+        let path = Path::active();
+        let chunk = BLOCKS * path.lanes();
+        assert_eq!(
+            images.shape,
+            self.stem.conv.with_batch(images.len()).input(),
+            "images of the size it was made for"
+        );
         let logits: Vec<Vec<f32>> = images
             .data
-            .par_chunks(chunk * image)
+            .par_chunks(chunk * images.shape.image_len())
+            .with_max_len(1)
             .enumerate()
             .map(|(i, data)| {
                 let batch = (images.len() - i * chunk).min(chunk);
                 // Taken, not borrowed: the thread may steal another piece of this loop while it waits inside.
                 let mut work = WORK.take();
                 let Work { x, middle, side, y } = &mut work;
-                stem.run(batch, data, None, true, x);
-                for block in &blocks {
+                self.stem.run(batch, data, None, true, x);
+                for block in &self.blocks {
                     block.first.run(batch, x, None, true, middle);
                     let residual = match &block.shortcut {
                         None => &*x,
@@ -156,14 +174,14 @@ impl ResNetEvaluator {
                     block.second.run(batch, middle, Some(residual), true, y);
                     std::mem::swap(x, y);
                 }
-                let last = Shape { batch, ..shape };
+                let last = Shape { batch, ..self.last };
                 let pooled = pool::pooled(&last);
                 let mut averages = vec![0.0; pooled.blocked_len(path)];
                 pool::average_pool(path, &last, x, &mut averages);
                 WORK.set(work);
                 let mut features = vec![0.0; batch * pooled.image_len()];
                 layout::from_blocked(path, &pooled, &averages, &mut features);
-                product(&features, head, classes, gain)
+                product(&features, numbers(&self.head), self.classes, self.gain)
             })
             .collect();
         logits.concat()

@@ -1,139 +1,47 @@
-//! The backend extension: what `flex` computes with kernels, and how autodiff goes back through it.
+//! The backend extension for residual networks: what `flex` computes with kernels, and how autodiff goes back through it.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
+use burn::backend::autodiff::NodeId;
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::autodiff::grads::Gradients;
-use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::backend::autodiff::ops::{Backward, NodeGuard, Ops, OpsKind};
 use burn::backend::flex::FlexTensor;
 use burn::backend::tensor::FloatTensor;
-use burn::backend::{Autodiff, Backend, Flex, backend_extension};
+use burn::backend::{Autodiff, AutodiffBackend, Backend, ExtensionType, Flex, backend_extension};
 use burn::tensor::TensorData;
-use evenkeel_kernels::batch_norm::{self, Gate, Moments, NormGradient, Normaliser};
-use evenkeel_kernels::{ConvShape, Epilogue, PackedWeights, Path, Shape, conv, layout, pool};
+use evenkeel_kernels::{Path, Shape, layout, pool};
 
 use super::flex::contiguous;
+use super::layer::{InputGradient, Layer, Saved, slice};
 use super::spare::{filled, recycle};
 
-/// What a convolution with BatchNorm needs beside its tensors.
-#[derive(Debug, Clone)]
-pub(super) struct ConvNormSpec {
-    pub(super) conv: ConvShape,
-    pub(super) relu: bool,
-    pub(super) epsilon: f32,
-    /// Takes the moments of the batch, for the running statistics.
-    pub(super) moments: Arc<Mutex<Option<Moments>>>,
+/// What goes around the two convolutions of a residual block.
+#[derive(ExtensionType)]
+#[allow(clippy::large_enum_variant)] // one at a time, on its way to an operation
+pub(super) enum Shortcut<B: Backend> {
+    Identity,
+    Conv(#[extension_type] Layer<B>),
 }
 
-/// Operations of residual networks on the kernels' layout.
+/// Operations of residual networks on the kernels' layout, in training mode: normalised by the batch.
 #[backend_extension(Flex, Autodiff)]
 pub(super) trait ResidualOps: Backend {
     /// NCHW to blocked.
     fn to_blocked(x: FloatTensor<Self>, shape: Shape) -> FloatTensor<Self>;
 
-    /// `relu?(bn(x * w))`, normalised by the batch.
-    fn conv_norm(
-        x: FloatTensor<Self>,
-        weight: FloatTensor<Self>,
-        gamma: FloatTensor<Self>,
-        beta: FloatTensor<Self>,
-        spec: ConvNormSpec,
-    ) -> FloatTensor<Self>;
+    /// `relu?(bn(x * w))`.
+    fn conv_norm(x: FloatTensor<Self>, #[extension_type] layer: Layer<Self>) -> FloatTensor<Self>;
 
-    /// `relu?(bn(x * w) + residual)`, normalised by the batch.
-    fn conv_norm_residual(
+    /// `relu(second(first(x)) + shortcut(x))`. One operation, so that the two gradients of `x` meet in a kernel.
+    fn residual_block(
         x: FloatTensor<Self>,
-        weight: FloatTensor<Self>,
-        gamma: FloatTensor<Self>,
-        beta: FloatTensor<Self>,
-        residual: FloatTensor<Self>,
-        spec: ConvNormSpec,
+        #[extension_type] first: Layer<Self>,
+        #[extension_type] second: Layer<Self>,
+        #[extension_type] shortcut: Shortcut<Self>,
     ) -> FloatTensor<Self>;
 
     /// Average over windows of 4×4, blocked to `[images, channels · windows]`.
     fn average_pool(x: FloatTensor<Self>, shape: Shape) -> FloatTensor<Self>;
-}
-
-fn tensor<const D: usize>(values: Vec<f32>, shape: [usize; D]) -> FlexTensor {
-    FlexTensor::from_data(TensorData::new(values, shape))
-}
-
-fn slice(tensor: &FlexTensor) -> &[f32] {
-    tensor.as_slice().expect("contiguous f32")
-}
-
-/// What the backward pass of a convolution with BatchNorm looks at again.
-#[derive(Debug, Clone)]
-struct Saved {
-    x: FlexTensor,
-    weight: FlexTensor,
-    /// The convolution's output, before BatchNorm.
-    z: FlexTensor,
-    /// The result, where a ReLU after a residual needs it.
-    y: Option<FlexTensor>,
-    normaliser: Arc<Normaliser>,
-    spec: ConvNormSpec,
-}
-
-fn forward(
-    tensors: [FlexTensor; 4],
-    residual: Option<FlexTensor>,
-    spec: ConvNormSpec,
-) -> (FlexTensor, Saved) {
-    let path = Path::active();
-    let [x, weight, gamma, beta] = tensors.map(contiguous);
-    let residual = residual.map(contiguous);
-    let output = spec.conv.output();
-    let mut packed = PackedWeights::new();
-    packed.pack_forward(path, &spec.conv, slice(&weight));
-    let len = output.blocked_len(path);
-    let (z, moments) = filled(len, |z| conv::forward_with_moments(path, &spec.conv, slice(&x), &packed, z));
-    let normaliser = Normaliser::of_batch(&moments, slice(&gamma), slice(&beta), spec.epsilon);
-    *spec.moments.lock().unwrap_or_else(PoisonError::into_inner) = Some(moments);
-    let (y, ()) = filled(len, |y| {
-        let residual = residual.as_ref().map(slice);
-        batch_norm::normalise(path, &output, &normaliser, slice(&z), residual, spec.relu, y);
-    });
-    let gate = (residual.is_some() && spec.relu).then(|| y.clone());
-    (y, Saved { x, weight, z, y: gate, normaliser: Arc::new(normaliser), spec })
-}
-
-/// Gradients of x (if wanted: that of the network's input is not), weight, gamma, beta and the residual.
-fn backward(saved: Saved, dy: FlexTensor, wants_x: bool) -> [Option<FlexTensor>; 5] {
-    let path = Path::active();
-    let conv = &saved.spec.conv;
-    let output = conv.output();
-    let gate = match &saved.y {
-        Some(y) => Gate::Output(slice(y)),
-        None if saved.spec.relu => Gate::Input,
-        None => Gate::Open,
-    };
-    let mut dy = contiguous(dy);
-    let z = slice(&saved.z);
-    let sums = batch_norm::backward_sums(path, &output, &saved.normaliser, z, dy.storage_mut(), gate);
-    let gradient = NormGradient { normaliser: &saved.normaliser, sums: &sums, z, dy: slice(&dy), gate };
-    let x = slice(&saved.x);
-    let mut dw = vec![0.0; conv.weight_len()];
-    let dx = if wants_x {
-        let mut packed = PackedWeights::new();
-        packed.pack_backward(path, conv, slice(&saved.weight));
-        let (dx, ()) = filled(conv.input().blocked_len(path), |dx| {
-            conv::backward(path, conv, x, &gradient, &mut dw, Some((&packed, dx, Epilogue::default())));
-        });
-        Some(dx)
-    } else {
-        conv::backward(path, conv, x, &gradient, &mut dw, None);
-        None
-    };
-    let dw = FlexTensor::from_data(TensorData::new(dw, saved.weight.layout().shape().clone()));
-    let channels = [output.channels];
-    recycle(saved.z);
-    recycle(saved.x);
-    if let Some(y) = saved.y {
-        recycle(y);
-    }
-    [dx, Some(dw), Some(tensor(sums.gamma, channels)), Some(tensor(sums.beta, channels)), Some(dy)]
 }
 
 impl ResidualOps for Flex {
@@ -143,25 +51,17 @@ impl ResidualOps for Flex {
         filled(shape.blocked_len(path), |blocked| layout::to_blocked(path, &shape, slice(&x), blocked)).0
     }
 
-    fn conv_norm(
-        x: FlexTensor,
-        weight: FlexTensor,
-        gamma: FlexTensor,
-        beta: FlexTensor,
-        spec: ConvNormSpec,
-    ) -> FlexTensor {
-        forward([x, weight, gamma, beta], None, spec).0
+    fn conv_norm(x: FlexTensor, layer: Layer<Self>) -> FlexTensor {
+        layer.forward(x, None).0
     }
 
-    fn conv_norm_residual(
+    fn residual_block(
         x: FlexTensor,
-        weight: FlexTensor,
-        gamma: FlexTensor,
-        beta: FlexTensor,
-        residual: FlexTensor,
-        spec: ConvNormSpec,
+        first: Layer<Self>,
+        second: Layer<Self>,
+        shortcut: Shortcut<Self>,
     ) -> FlexTensor {
-        forward([x, weight, gamma, beta], Some(residual), spec).0
+        SavedBlock::forward(x, first, second, shortcut).0
     }
 
     fn average_pool(x: FlexTensor, shape: Shape) -> FlexTensor {
@@ -173,26 +73,102 @@ impl ResidualOps for Flex {
         recycle(x);
         let mut features = vec![0.0; pooled.batch * pooled.image_len()];
         layout::from_blocked(path, &pooled, &blocked, &mut features);
-        tensor(features, [pooled.batch, pooled.image_len()])
+        FlexTensor::from_data(TensorData::new(features, [pooled.batch, pooled.image_len()]))
     }
 }
 
-/// The convolution with its BatchNorm, `N` of whose five possible parents exist: the last, the residual, may be missing.
+/// What the backward pass of a residual block looks at again.
+#[derive(Debug, Clone)]
+struct SavedBlock {
+    first: Saved,
+    second: Saved,
+    shortcut: Option<Saved>,
+}
+
+impl SavedBlock {
+    fn forward(
+        x: FlexTensor,
+        first: Layer<Flex>,
+        second: Layer<Flex>,
+        shortcut: Shortcut<Flex>,
+    ) -> (FlexTensor, Self) {
+        let (residual, shortcut) = match shortcut {
+            Shortcut::Identity => (x.clone(), None),
+            Shortcut::Conv(layer) => {
+                let (residual, saved) = layer.forward(x.clone(), None);
+                (residual, Some(saved))
+            }
+        };
+        let residual = contiguous(residual);
+        let (middle, first) = first.forward(x, None);
+        let (y, second) = second.forward(middle, Some(&residual));
+        recycle(residual);
+        (y, Self { first, second, shortcut })
+    }
+}
+
+fn register(grads: &mut Gradients, node: Option<NodeId>, gradient: FlexTensor) {
+    match node {
+        Some(node) => grads.register::<Flex>(node, gradient),
+        None => recycle(gradient),
+    }
+}
+
+/// A convolution with its BatchNorm. Parents: x, weight, gamma, beta.
 #[derive(Debug)]
 struct ConvNorm;
 
-impl<const N: usize> Backward<Flex, N> for ConvNorm {
+impl Backward<Flex, 4> for ConvNorm {
     type State = Saved;
 
-    fn backward(self, ops: Ops<Saved, N>, grads: &mut Gradients, _: &mut Checkpointer) {
+    fn backward(self, ops: Ops<Saved, 4>, grads: &mut Gradients, _: &mut Checkpointer) {
         let dy = grads.consume::<Flex>(&ops.node);
-        let wants_x = ops.parents[0].is_some();
-        for (parent, gradient) in ops.parents.into_iter().zip(backward(ops.state, dy, wants_x)) {
-            match (parent, gradient) {
-                (Some(parent), Some(gradient)) => grads.register::<Flex>(parent.id, gradient),
-                (None, Some(unwanted)) => recycle(unwanted),
-                (_, None) => {}
+        let [x, parameters @ ..] = ops.parents.map(|parent| parent.map(|parent| parent.id));
+        let wanted = if x.is_some() { InputGradient::New } else { InputGradient::Unwanted };
+        let gradients = ops.state.backward(dy, wanted);
+        recycle(gradients.residual);
+        for (node, gradient) in parameters.into_iter().zip(gradients.parameters) {
+            register(grads, node, gradient);
+        }
+        if let Some(gradient) = gradients.x {
+            register(grads, x, gradient);
+        }
+    }
+}
+
+/// A residual block. Parents: x, then weight, gamma and beta of first, second and, if it is a convolution, shortcut.
+#[derive(Debug)]
+struct ResidualBlock;
+
+impl<const N: usize> Backward<Flex, N> for ResidualBlock {
+    type State = SavedBlock;
+
+    fn backward(self, ops: Ops<SavedBlock, N>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let dy = grads.consume::<Flex>(&ops.node);
+        let mut parents = ops.parents.into_iter().map(|parent| parent.map(|parent| parent.id));
+        let x = parents.next().flatten();
+        let SavedBlock { first, second, shortcut } = ops.state;
+        let second = second.backward(dy, InputGradient::New);
+        let mut parameters = Vec::from(second.parameters);
+        // The gradient of x through the shortcut; the one through the convolutions comes on top.
+        let around = match shortcut {
+            None => InputGradient::AddedTo(second.residual),
+            Some(shortcut) => {
+                let wanted = if x.is_some() { InputGradient::New } else { InputGradient::Unwanted };
+                let shortcut = shortcut.backward(second.residual, wanted);
+                recycle(shortcut.residual);
+                parameters.extend(shortcut.parameters);
+                shortcut.x.map_or(InputGradient::Unwanted, InputGradient::AddedTo)
             }
+        };
+        let first = first.backward(second.x.expect("it was wanted"), around);
+        recycle(first.residual);
+        let gradients = first.parameters.into_iter().chain(parameters);
+        for (node, gradient) in parents.zip(gradients) {
+            register(grads, node, gradient);
+        }
+        if let Some(gradient) = first.x {
+            register(grads, x, gradient);
         }
     }
 }
@@ -217,50 +193,57 @@ impl Backward<Flex, 1> for AveragePool {
     }
 }
 
+/// The layer without autodiff, and its nodes in the graph.
+fn into_parts<C: CheckpointStrategy>(layer: Layer<Autodiff<Flex, C>>) -> (Layer<Flex>, [NodeGuard; 3]) {
+    let ((weight, a), (gamma, b), (beta, c)) =
+        (layer.weight.into_parts(), layer.gamma.into_parts(), layer.beta.into_parts());
+    (Layer { weight, gamma, beta, spec: layer.spec }, [a, b, c])
+}
+
+/// Puts a residual block into the graph.
+fn record<C: CheckpointStrategy, const N: usize>(
+    nodes: [NodeGuard; N],
+    (y, saved): (FlexTensor, SavedBlock),
+) -> FloatTensor<Autodiff<Flex, C>> {
+    match ResidualBlock.prepare::<C>(nodes).compute_bound().stateful() {
+        OpsKind::Tracked(prep) => prep.finish(saved, y),
+        OpsKind::UnTracked(prep) => prep.finish(y),
+    }
+}
+
 impl<C: CheckpointStrategy> ResidualOps for Autodiff<Flex, C> {
     /// Images are data: no gradient goes back through here.
     fn to_blocked(x: FloatTensor<Self>, shape: Shape) -> FloatTensor<Self> {
-        <Self as burn::backend::AutodiffBackend>::from_inner(<Flex as ResidualOps>::to_blocked(
-            x.into_primitive(),
-            shape,
-        ))
+        <Self as AutodiffBackend>::from_inner(<Flex as ResidualOps>::to_blocked(x.into_primitive(), shape))
     }
 
-    fn conv_norm(
-        x: FloatTensor<Self>,
-        weight: FloatTensor<Self>,
-        gamma: FloatTensor<Self>,
-        beta: FloatTensor<Self>,
-        spec: ConvNormSpec,
-    ) -> FloatTensor<Self> {
-        let ((x, a), (weight, b), (gamma, c), (beta, d)) =
-            (x.into_parts(), weight.into_parts(), gamma.into_parts(), beta.into_parts());
-        let (y, saved) = forward([x, weight, gamma, beta], None, spec);
-        match ConvNorm.prepare::<C>([a, b, c, d]).compute_bound().stateful() {
+    fn conv_norm(x: FloatTensor<Self>, layer: Layer<Self>) -> FloatTensor<Self> {
+        let ((x, node), (layer, [a, b, c])) = (x.into_parts(), into_parts(layer));
+        let (y, saved) = layer.forward(x, None);
+        match ConvNorm.prepare::<C>([node, a, b, c]).compute_bound().stateful() {
             OpsKind::Tracked(prep) => prep.finish(saved, y),
             OpsKind::UnTracked(prep) => prep.finish(y),
         }
     }
 
-    fn conv_norm_residual(
+    fn residual_block(
         x: FloatTensor<Self>,
-        weight: FloatTensor<Self>,
-        gamma: FloatTensor<Self>,
-        beta: FloatTensor<Self>,
-        residual: FloatTensor<Self>,
-        spec: ConvNormSpec,
+        first: Layer<Self>,
+        second: Layer<Self>,
+        shortcut: Shortcut<Self>,
     ) -> FloatTensor<Self> {
-        let ((x, a), (weight, b), (gamma, c), (beta, d), (residual, e)) = (
-            x.into_parts(),
-            weight.into_parts(),
-            gamma.into_parts(),
-            beta.into_parts(),
-            residual.into_parts(),
-        );
-        let (y, saved) = forward([x, weight, gamma, beta], Some(residual), spec);
-        match ConvNorm.prepare::<C>([a, b, c, d, e]).compute_bound().stateful() {
-            OpsKind::Tracked(prep) => prep.finish(saved, y),
-            OpsKind::UnTracked(prep) => prep.finish(y),
+        let ((x, node), (first, [a, b, c]), (second, [d, e, f])) =
+            (x.into_parts(), into_parts(first), into_parts(second));
+        match shortcut {
+            Shortcut::Identity => {
+                let block = SavedBlock::forward(x, first, second, Shortcut::Identity);
+                record::<C, 7>([node, a, b, c, d, e, f], block)
+            }
+            Shortcut::Conv(layer) => {
+                let (layer, [g, h, i]) = into_parts(layer);
+                let block = SavedBlock::forward(x, first, second, Shortcut::Conv(layer));
+                record::<C, 10>([node, a, b, c, d, e, f, g, h, i], block)
+            }
         }
     }
 

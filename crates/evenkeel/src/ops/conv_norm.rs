@@ -1,16 +1,18 @@
-//! Convolution, BatchNorm, residual and ReLU as one operation.
+//! Convolutions with BatchNorm, and residual blocks of them, as one operation each.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use burn::backend::Dispatch;
 use burn::tensor::Tensor;
-use evenkeel_kernels::ConvShape;
 use evenkeel_kernels::batch_norm::Moments;
+use evenkeel_kernels::{ConvShape, Shape};
 
 use super::Blocked;
-use super::backend::{ConvNormSpec, ResidualOps};
+use super::backend::{ResidualOps, Shortcut};
+use super::layer::{Layer, LayerSpec};
 
-/// The tensors of [`conv_norm`].
+/// The parameters of a convolution with its BatchNorm.
+#[derive(Debug, Clone)]
 pub struct ConvNormInput {
     /// Weights `[outputs, inputs, k, k]`, `k` 1 or 3 (padding 1).
     pub weight: Tensor<4>,
@@ -18,40 +20,73 @@ pub struct ConvNormInput {
     pub gamma: Tensor<1>,
     /// BatchNorm's shift β.
     pub beta: Tensor<1>,
-    /// Added before the ReLU.
-    pub residual: Option<Blocked>,
     /// 1 or 2.
     pub stride: usize,
-    /// Whether a ReLU follows.
+    /// Whether a ReLU follows, after the residual if there is one.
     pub relu: bool,
     /// ε of BatchNorm.
     pub epsilon: f32,
 }
 
-/// `relu?(bn(x * w) + residual)` in training mode: normalised by the batch, whose moments come back for the running
-/// statistics.
-pub fn conv_norm(x: &Blocked, input: ConvNormInput) -> (Blocked, Moments) {
-    let [outputs, _, kernel, _] = input.weight.dims();
-    let conv = match kernel {
-        1 => ConvShape::one(x.shape, outputs, input.stride),
-        _ => ConvShape::three(x.shape, outputs, input.stride),
-    };
-    let moments = Arc::new(Mutex::new(None));
-    let spec = ConvNormSpec { conv, relu: input.relu, epsilon: input.epsilon, moments: Arc::clone(&moments) };
-    let (x, weight) = (x.data.clone().into_dispatch(), input.weight.into_dispatch());
-    let (gamma, beta) = (input.gamma.into_dispatch(), input.beta.into_dispatch());
-    let y = match input.residual {
-        None => <Dispatch as ResidualOps>::conv_norm(x, weight, gamma, beta, spec),
-        Some(residual) => <Dispatch as ResidualOps>::conv_norm_residual(
-            x,
-            weight,
-            gamma,
-            beta,
-            residual.data.into_dispatch(),
+/// A layer on its way to the backend, and where it will leave the moments of the batch.
+struct Prepared {
+    layer: Layer<Dispatch>,
+    output: Shape,
+    moments: Arc<Mutex<Option<Moments>>>,
+}
+
+impl ConvNormInput {
+    fn prepare(self, input: Shape) -> Prepared {
+        let [outputs, _, kernel, _] = self.weight.dims();
+        let conv = match kernel {
+            1 => ConvShape::one(input, outputs, self.stride),
+            _ => ConvShape::three(input, outputs, self.stride),
+        };
+        let moments = Arc::new(Mutex::new(None));
+        let spec = LayerSpec { conv, relu: self.relu, epsilon: self.epsilon, moments: Arc::clone(&moments) };
+        let layer = Layer {
+            weight: self.weight.into_dispatch(),
+            gamma: self.gamma.into_dispatch(),
+            beta: self.beta.into_dispatch(),
             spec,
-        ),
+        };
+        Prepared { layer, output: conv.output(), moments }
+    }
+}
+
+fn taken(moments: &Mutex<Option<Moments>>) -> Moments {
+    let mut moments = moments.lock().unwrap_or_else(PoisonError::into_inner);
+    moments.take().expect("the forward pass leaves them")
+}
+
+/// `relu?(bn(x * w))` in training mode: normalised by the batch, whose moments come back for the running statistics.
+pub fn conv_norm(x: Blocked, layer: ConvNormInput) -> (Blocked, Moments) {
+    let Prepared { layer, output, moments } = layer.prepare(x.shape);
+    let y = <Dispatch as ResidualOps>::conv_norm(x.data.into_dispatch(), layer);
+    (Blocked { data: Tensor::from_dispatch(y), shape: output }, taken(&moments))
+}
+
+/// `relu?(second(first(x)) + shortcut(x))` in training mode; without a shortcut, `x` itself is added. The moments come back in
+/// the order first, second, shortcut.
+pub fn residual_block(
+    x: Blocked,
+    first: ConvNormInput,
+    second: ConvNormInput,
+    shortcut: Option<ConvNormInput>,
+) -> (Blocked, Vec<Moments>) {
+    let first = first.prepare(x.shape);
+    let second = second.prepare(first.output);
+    let shortcut = shortcut.map(|shortcut| shortcut.prepare(x.shape));
+    let mut moments = vec![first.moments, second.moments];
+    let shortcut = match shortcut {
+        None => Shortcut::Identity,
+        Some(shortcut) => {
+            moments.push(shortcut.moments);
+            Shortcut::Conv(shortcut.layer)
+        }
     };
-    let moments =
-        moments.lock().unwrap_or_else(PoisonError::into_inner).take().expect("the forward pass leaves them");
-    (Blocked { data: Tensor::from_dispatch(y), shape: conv.output() }, moments)
+    let x = x.data.into_dispatch();
+    let y = <Dispatch as ResidualOps>::residual_block(x, first.layer, second.layer, shortcut);
+    let moments = moments.iter().map(|moments| taken(moments)).collect();
+    (Blocked { data: Tensor::from_dispatch(y), shape: second.output }, moments)
 }
