@@ -24,6 +24,8 @@ pub struct RunProgress<'a> {
     /// Iterations of each run that still has something to do.
     totals: HashMap<usize, u64>,
     done: HashMap<usize, u64>,
+    /// Iterations that were done before: a continued run does not begin at none.
+    before: HashMap<usize, u64>,
     ended: usize,
     start: Instant,
     view: View,
@@ -78,14 +80,14 @@ impl<'a> RunProgress<'a> {
         let view = if std::io::stderr().is_terminal() {
             let all = MultiProgress::new();
             let overall = all.add(ProgressBar::new(pending.values().sum()));
-            overall.set_style(style("{msg:24} {wide_bar} {percent:>3} %  {elapsed} elapsed, {eta} left"));
+            overall.set_style(style("{prefix:24} {wide_bar} {percent:>3} %  {elapsed} elapsed{msg}"));
             overall.enable_steady_tick(Duration::from_millis(500));
             View::Bars { all, overall, workers: HashMap::new() }
         } else {
             View::Lines { last: Instant::now() }
         };
-        let mut progress =
-            Self { specs, totals: pending, done: HashMap::new(), ended: 0, start: Instant::now(), view };
+        let (done, before) = (HashMap::new(), HashMap::new());
+        let mut progress = Self { specs, totals: pending, done, before, ended: 0, start: Instant::now(), view };
         progress.show_overall();
         progress
     }
@@ -95,6 +97,7 @@ impl<'a> RunProgress<'a> {
         match event {
             Event::Started(index) => self.start_worker(*index),
             Event::Progress(index, report) => {
+                self.before.entry(*index).or_insert(report.iteration);
                 self.done.insert(*index, report.iteration);
                 if let View::Bars { workers, .. } = &mut self.view
                     && let Some(worker) = workers.get_mut(index)
@@ -108,6 +111,8 @@ impl<'a> RunProgress<'a> {
             Event::Ended(index, status) => {
                 if let Some(total) = self.totals.get(index) {
                     self.done.insert(*index, *total);
+                    // Done elsewhere, if it never reported here.
+                    self.before.entry(*index).or_insert(*total);
                 }
                 self.ended += 1;
                 self.end_worker(*index);
@@ -157,12 +162,16 @@ impl<'a> RunProgress<'a> {
 
     fn show_overall(&mut self) {
         let (done, total): (u64, u64) = (self.done.values().sum(), self.totals.values().sum());
+        let before: u64 = self.before.values().sum();
         let runs = format!("{}/{} runs", self.ended, self.totals.len());
         let elapsed = self.start.elapsed();
+        let left = time_left(elapsed, done - before, total - done);
         let finished = self.ended == self.totals.len();
         match &mut self.view {
             View::Bars { overall, .. } => {
-                overall.set_message(runs);
+                overall.set_prefix(runs);
+                let left = left.map(|left| format!(", {} left", indicatif::FormattedDuration(left)));
+                overall.set_message(left.unwrap_or_default());
                 overall.set_position(done);
                 if finished {
                     overall.finish_and_clear();
@@ -170,12 +179,12 @@ impl<'a> RunProgress<'a> {
             }
             View::Lines { last } if last.elapsed() >= PLAIN_EVERY || (finished && total > 0) => {
                 *last = Instant::now();
-                let fraction = done as f64 / total.max(1) as f64;
-                let left = if done == 0 { 0.0 } else { elapsed.as_secs_f64() * (1.0 / fraction - 1.0) };
+                let left = left.map(|left| format!(", {:.0} s left", left.as_secs_f64()));
                 eprintln!(
-                    "{runs}, {:.0} %, {:.0} s elapsed, {left:.0} s left",
-                    100.0 * fraction,
-                    elapsed.as_secs_f64()
+                    "{runs}, {:.0} %, {:.0} s elapsed{}",
+                    100.0 * done as f64 / total.max(1) as f64,
+                    elapsed.as_secs_f64(),
+                    left.unwrap_or_default()
                 );
             }
             View::Lines { .. } => {}

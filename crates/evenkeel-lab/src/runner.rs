@@ -195,7 +195,13 @@ fn run_worker(
     started: impl Fn(),
     progress: impl Fn(Progress),
 ) -> Exit {
-    let failed = |error: std::io::Error| Exit::failed(format!("cannot start a worker: {error}"));
+    let failed = |error: std::io::Error| {
+        let hint = match error.kind() {
+            std::io::ErrorKind::NotFound => "; was this program replaced while it ran? Run the command again",
+            _ => "",
+        };
+        Exit::failed(format!("cannot start a worker: {error}{hint}"))
+    };
     let executable = match std::env::current_exe() {
         Ok(path) => path,
         Err(error) => return failed(error),

@@ -1,0 +1,173 @@
+//! Writing to a run directory, by one process at a time.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use evenkeel_metrics::{Point, write_header, write_point};
+
+use super::{RunRecord, Status, StoreError, io_error, read_record, write_json};
+use crate::atomic_file;
+use crate::checkpoint::{Checkpoint, Header};
+use crate::extra::{EXTRA_FILE, ExtraWriter};
+use crate::spec::RunSpec;
+
+/// A run directory that this process works on. Dropping it releases the lock.
+pub struct RunWriter {
+    dir: PathBuf,
+    record: RunRecord,
+    curve: BufWriter<File>,
+    extra: ExtraWriter,
+    tasks: usize,
+    _lock: File,
+}
+
+impl RunWriter {
+    /// Locks the run, and brings its curve back to the last checkpoint (or to the beginning).
+    ///
+    /// `None` if the run is finished already: another process may have done so in the meantime.
+    pub fn open(
+        dir: &Path,
+        spec: &RunSpec,
+        tasks: usize,
+    ) -> Result<Option<(Self, Option<Checkpoint>)>, StoreError> {
+        std::fs::create_dir_all(dir).map_err(io_error(dir))?;
+        let lock = lock(dir)?;
+        let known = read_record(dir, Some(spec))?;
+        sweep(dir);
+        if known.as_ref().is_some_and(|record| record.status != Status::Unfinished) {
+            // Left over if the process that finished the run was killed at its very end.
+            let _ = std::fs::remove_file(dir.join("checkpoint.bin"));
+            return Ok(None);
+        }
+        let path = dir.join("checkpoint.bin");
+        let checkpoint = Checkpoint::load(&path, &spec.id())
+            .map_err(|error| StoreError::Checkpoint { path: path.display().to_string(), error })?;
+
+        let path = dir.join("curve.csv");
+        let mut curve = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(io_error(&path))?;
+        let length = curve.metadata().map_err(io_error(&path))?.len();
+        // Rows after the checkpoint are done again, a torn last one among them. A curve that is shorter than its
+        // checkpoint says (a machine that lost power) cannot be continued, nor one of a program that rounds differently:
+        // begin again.
+        let usable =
+            |header: &Header| header.curve_bytes <= length && header.made_by == Header::this_program();
+        let checkpoint = checkpoint.filter(|checkpoint| usable(&checkpoint.header));
+        let keep = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.header.curve_bytes);
+        curve.set_len(keep).map_err(io_error(&path))?;
+        curve.seek(SeekFrom::Start(keep)).map_err(io_error(&path))?;
+
+        let path = dir.join(EXTRA_FILE);
+        let done = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.header.iteration);
+        let extra = ExtraWriter::open(&path, done).map_err(io_error(&path))?;
+
+        let seconds = checkpoint.as_ref().map_or(0.0, |checkpoint| checkpoint.header.seconds);
+        let record = RunRecord::new(spec, seconds);
+        let mut writer =
+            Self { dir: dir.to_path_buf(), record, curve: BufWriter::new(curve), extra, tasks, _lock: lock };
+        writer.write_record()?;
+        if keep == 0 {
+            let path = dir.join("curve.csv");
+            let result = write_header(&mut writer.curve, tasks).and_then(|()| writer.curve.flush());
+            result.map_err(io_error(&path))?;
+        }
+        Ok(Some((writer, checkpoint)))
+    }
+
+    /// Seconds of training before this process took over.
+    pub fn seconds_before(&self) -> f64 {
+        self.record.seconds
+    }
+
+    /// Appends one row and hands it to the system, so that a crash of this process loses nothing.
+    pub fn append(&mut self, point: &Point) -> Result<(), StoreError> {
+        let path = self.dir.join("curve.csv");
+        write_point(&mut self.curve, point, self.tasks)
+            .and_then(|()| self.curve.flush())
+            .map_err(io_error(&path))
+    }
+
+    /// Appends one value to `extra.csv`.
+    pub fn append_extra(
+        &mut self,
+        iteration: u64,
+        task: usize,
+        quantity: &str,
+        value: f64,
+    ) -> Result<(), StoreError> {
+        let path = self.dir.join(EXTRA_FILE);
+        self.extra.append(iteration, task, quantity, value).map_err(io_error(&path))
+    }
+
+    /// Saves the state after `iteration`; the curve is on disk before it.
+    pub fn checkpoint(
+        &mut self,
+        iteration: u64,
+        seconds: f64,
+        state: (Vec<u8>, Vec<u8>),
+    ) -> Result<(), StoreError> {
+        let path = self.dir.join(EXTRA_FILE);
+        self.extra.sync().map_err(io_error(&path))?;
+        let path = self.dir.join("curve.csv");
+        let sync = |curve: &mut BufWriter<File>| -> io::Result<u64> {
+            curve.flush()?;
+            curve.get_ref().sync_data()?;
+            curve.stream_position()
+        };
+        let curve_bytes = sync(&mut self.curve).map_err(io_error(&path))?;
+        let path = self.dir.join("checkpoint.bin");
+        let checkpoint = Checkpoint::new(&self.record.id, iteration, curve_bytes, seconds, state);
+        checkpoint.save(&path).map_err(io_error(&path))
+    }
+
+    /// Marks the run as ended; its checkpoint is not needed any more.
+    pub fn finish(mut self, status: Status, seconds: f64) -> Result<(), StoreError> {
+        let path = self.dir.join(EXTRA_FILE);
+        self.extra.sync().map_err(io_error(&path))?;
+        let path = self.dir.join("curve.csv");
+        self.curve.flush().and_then(|()| self.curve.get_ref().sync_data()).map_err(io_error(&path))?;
+        self.record.status = status;
+        self.record.seconds = seconds;
+        self.write_record()?;
+        let path = self.dir.join("checkpoint.bin");
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(&path)(error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_record(&self) -> Result<(), StoreError> {
+        write_json(&self.dir.join("run.json"), &self.record)
+    }
+}
+
+fn lock(dir: &Path) -> Result<File, StoreError> {
+    let path = dir.join("lock");
+    let file =
+        OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(io_error(&path))?;
+    // A reader that asks whether the run is locked holds the lock itself for a moment: ask again before giving up.
+    for _ in 0..5 {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
+            Err(TryLockError::Error(error)) => return Err(io_error(&path)(error)),
+        }
+    }
+    Err(StoreError::Locked { path: dir.display().to_string() })
+}
+
+/// Removes temporary files of a process that was killed while it wrote one. Only under the lock.
+fn sweep(dir: &Path) {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(atomic_file::PREFIX) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
