@@ -20,6 +20,9 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
+from slim_resnet import SlimResNet
+
 program, probes = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
 
 
@@ -40,53 +43,13 @@ class Mlp(nn.Module):
         return self.output(x)
 
 
-class ConvNorm(nn.Module):
-    def __init__(self, i, o, k, stride):
-        super().__init__()
-        self.conv = nn.Conv2d(i, o, k, stride, k // 2, bias=False)
-        self.bn = nn.BatchNorm2d(o)
-
-    def forward(self, x):
-        return self.bn(self.conv(x))
-
-
-class Block(nn.Module):
-    def __init__(self, i, o, stride):
-        super().__init__()
-        self.first, self.second = ConvNorm(i, o, 3, stride), ConvNorm(o, o, 3, 1)
-        self.shortcut = ConvNorm(i, o, 1, stride) if i != o or stride != 1 else None
-
-    def forward(self, x):
-        y = self.second(F.relu(self.first(x)))
-        return F.relu(y + (x if self.shortcut is None else self.shortcut(x)))
-
-
-class Backbone(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.stem = ConvNorm(3, 20, 3, 1)
-        widths = [(20, 20, 1), (20, 20, 1), (20, 40, 2), (40, 40, 1), (40, 80, 2), (80, 80, 1), (80, 160, 2), (160, 160, 1)]
-        self.blocks = nn.Sequential(*[Block(*w) for w in widths])
-
-    def forward(self, x):
-        return F.avg_pool2d(self.blocks(F.relu(self.stem(x))), 4).flatten(1)
-
-
-class SlimResNet(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.backbone, self.head = Backbone(), nn.Linear(160, 10, bias=False)
-
-    def forward(self, x):
-        return self.head(self.backbone(x.reshape(-1, 3, 32, 32)))
-
-
 for name, model in [("mlp", Mlp(7, [6, 5], 4)), ("resnet", SlimResNet())]:
     model.load_state_dict(load_file(probes / f"{name}.safetensors"))  # strict: every name and shape must fit
     model.eval()
     probe = load_file(probes / f"{name}-probe.safetensors")
+    x = probe["x"] if name == "mlp" else probe["x"].reshape(-1, 3, 32, 32)
     with torch.no_grad():
-        apart = (model(probe["x"]) - probe["logits"]).abs().max().item()
+        apart = (model(x) - probe["logits"]).abs().max().item()
     scale = probe["logits"].abs().max().item()
     assert scale > 0.01 and apart < 1e-4 * scale, (name, apart, scale)
     print(f"ok    {name}: logits of PyTorch differ by {apart:.1e} (largest {scale:.2f})")

@@ -18,6 +18,8 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+from slim_resnet import SlimResNet
+
 parser = argparse.ArgumentParser()
 parser.add_argument("workload", choices=["mlp", "resnet"])
 parser.add_argument("--threads", type=int, default=2)
@@ -40,34 +42,6 @@ class Mlp(nn.Module):
         for w in self.weights[:-1]:
             x = torch.relu(x @ w * gain)
         return x @ self.weights[-1] * gain
-
-
-class ConvNorm(nn.Sequential):
-    def __init__(self, i, o, k, stride):
-        super().__init__(nn.Conv2d(i, o, k, stride, k // 2, bias=False), nn.BatchNorm2d(o))
-
-
-class Block(nn.Module):
-    def __init__(self, i, o, stride):
-        super().__init__()
-        self.first, self.second = ConvNorm(i, o, 3, stride), ConvNorm(o, o, 3, 1)
-        self.shortcut = ConvNorm(i, o, 1, stride) if i != o or stride != 1 else nn.Identity()
-
-    def forward(self, x):
-        return F.relu(self.second(F.relu(self.first(x))) + self.shortcut(x))
-
-
-class SlimResNet(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.stem = ConvNorm(3, 20, 3, 1)
-        widths = [(20, 20, 1), (20, 20, 1), (20, 40, 2), (40, 40, 1), (40, 80, 2), (80, 80, 1), (80, 160, 2), (160, 160, 1)]
-        self.blocks = nn.Sequential(*[Block(*w) for w in widths])
-        self.head = nn.Linear(160, 10, bias=False)
-
-    def forward(self, x, gain):
-        x = self.blocks(F.relu(self.stem(x)))
-        return self.head(F.avg_pool2d(x, 4).flatten(1)) * gain
 
 
 if args.workload == "mlp":
