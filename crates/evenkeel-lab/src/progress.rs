@@ -87,7 +87,8 @@ impl<'a> RunProgress<'a> {
             View::Lines { last: Instant::now() }
         };
         let (done, before) = (HashMap::new(), HashMap::new());
-        let mut progress = Self { specs, totals: pending, done, before, ended: 0, start: Instant::now(), view };
+        let mut progress =
+            Self { specs, totals: pending, done, before, ended: 0, start: Instant::now(), view };
         progress.show_overall();
         progress
     }

@@ -4,6 +4,7 @@ use super::rows::{ROWS, SparseRows};
 use super::tile::{self, VECTORS};
 use crate::buffer::Buffer;
 use crate::path::Path;
+use crate::scratch;
 use crate::simd::{self, Kernel, Simd};
 use rayon::prelude::*;
 
@@ -70,23 +71,19 @@ impl PackedLayers {
                 let first = p * width;
                 let used = width.min(outputs - first);
                 let rows = weights.chunks_exact(outputs).map(|row| &row[first..first + used]);
-                for (row, to) in rows.clone().zip(panel.chunks_exact_mut(width)) {
+                let mut exact = [0.0_f64; MAX_WIDTH];
+                for (row, to) in rows.zip(panel.chunks_exact_mut(width)) {
                     let (to, rest) = to.split_at_mut(used);
-                    for (to, w) in to.iter_mut().zip(row) {
-                        *to = *w;
-                    }
+                    to.copy_from_slice(row);
                     rest.fill(0.0);
-                }
-                if i == 0 {
-                    let mut exact = [0.0_f64; MAX_WIDTH];
-                    for row in rows {
+                    if i == 0 {
                         for (sum, w) in exact.iter_mut().zip(row) {
                             *sum += f64::from(*w);
                         }
                     }
-                    for (to, sum) in sums.iter_mut().zip(exact) {
-                        *to = sum as f32;
-                    }
+                }
+                for (to, sum) in sums.iter_mut().zip(exact) {
+                    *to = sum as f32;
                 }
             });
         }
@@ -106,13 +103,17 @@ pub fn logits(path: Path, x: &SparseRows, layers: &PackedLayers, out: &mut [f32]
         let panels = layer.outputs.div_ceil(width);
         assert_eq!(layer.panels.len(), panels * layer.inputs * width, "packed for this path");
     }
+    let hidden = layers.layers.iter().rev().skip(1);
+    let widest = hidden.map(|layer| layer.outputs.next_multiple_of(width)).max().unwrap_or(0);
     let blocks = x.groups().div_ceil(BLOCK);
     let parts: Vec<Vec<f32>> = (0..blocks)
         .into_par_iter()
         .with_max_len(1)
         .map(|block| {
             let groups = block * BLOCK..((block + 1) * BLOCK).min(x.groups());
-            simd::run(path, Block { x, groups, layers: &layers.layers })
+            scratch::with(2 * groups.len() * ROWS * widest, |scratch| {
+                simd::run(path, Block { x, groups, layers: &layers.layers, scratch })
+            })
         })
         .collect();
     let stride = classes.next_multiple_of(width);
@@ -132,6 +133,8 @@ struct Block<'a> {
     x: &'a SparseRows,
     groups: std::ops::Range<usize>,
     layers: &'a [Packed],
+    /// For the hidden activations, in two halves.
+    scratch: &'a mut [f32],
 }
 
 impl Block<'_> {
@@ -222,24 +225,33 @@ impl Kernel for Block<'_> {
     type Output = Vec<f32>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, s: S) -> Vec<f32> {
-        let groups = self.groups.len();
-        // Activations `[group][row][units, filled up to whole panels]`.
-        let (mut x, mut x_stride) = (Vec::new(), 0);
+    fn run<S: Simd>(mut self, s: S) -> Vec<f32> {
+        let rows = self.groups.len() * ROWS;
+        let scratch = std::mem::take(&mut self.scratch);
+        // Activations `[group][row][units, filled up to whole panels]`: those that are read, and those that are written.
+        let (mut x, mut y) = scratch.split_at_mut(scratch.len() / 2);
+        let mut x_stride = 0;
+        let mut logits = Vec::new();
         for (l, layer) in self.layers.iter().enumerate() {
-            let inputs = layer.inputs;
             let stride = layer.outputs.next_multiple_of(VECTORS * S::LANES);
-            let mut y = vec![0.0; groups * ROWS * stride];
-            let panels: Vec<&[f32]> =
-                layer.panels.chunks_exact((inputs * VECTORS * S::LANES).max(1)).collect();
-            if l == 0 {
-                self.first_layer(s, &panels, stride, &mut y);
+            let last = l + 1 == self.layers.len();
+            let to = if last {
+                logits.resize(rows * stride, 0.0);
+                &mut logits[..]
             } else {
-                self.dense_layer(s, l, &panels, (&x, x_stride), (&mut y, stride));
+                &mut y[..rows * stride]
+            };
+            let panels: Vec<&[f32]> =
+                layer.panels.chunks_exact((layer.inputs * VECTORS * S::LANES).max(1)).collect();
+            if l == 0 {
+                self.first_layer(s, &panels, stride, to);
+            } else {
+                self.dense_layer(s, l, &panels, (&x[..rows * x_stride], x_stride), (to, stride));
             }
-            (x, x_stride) = (y, stride);
+            (x, y) = (y, x);
+            x_stride = stride;
         }
-        x
+        logits
     }
 }
 
