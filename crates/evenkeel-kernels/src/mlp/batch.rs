@@ -301,10 +301,14 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 48 }))]
         #[test]
         fn any_shape_agrees_with_f64(
-            seed: u64, rows in 1_usize..30, columns in 1_usize..130, vectors in 1_usize..8, background in -1_i8..2,
+            seed: u64,
+            rows in 1_usize..if cfg!(miri) { 8 } else { 30 },
+            columns in 1_usize..if cfg!(miri) { 20 } else { 130 },
+            vectors in 1_usize..if cfg!(miri) { 3 } else { 8 },
+            background in -1_i8..2,
         ) {
             compare(seed, rows, columns, vectors, f32::from(background) / 2.0);
         }

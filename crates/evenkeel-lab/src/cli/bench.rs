@@ -12,7 +12,8 @@ use crate::machine::cores;
 /// Time the paper's two workloads on this machine.
 ///
 /// `mlp`: a training step on 128 images and an evaluation of the task-1 test set of Split MNIST. `resnet`: a training step of slim
-/// ResNet-18 on 256 images of 32×32 and an evaluation of 1,000. Medians; nothing else should run. `bench/compare` times PyTorch beside it.
+/// ResNet-18 on 256 images of 32×32 and an evaluation of 1,000. Both are timed alone, and then as a run has them: each evaluation
+/// beside the next step. Medians; nothing else should run. `bench/compare` times PyTorch beside it.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  evenkeel bench\n  evenkeel bench mlp --threads 1 --json")]
 pub(super) struct Args {

@@ -6,7 +6,8 @@
 use evenkeel_metrics::{Curve, Summary};
 use evenkeel_report::{Cell, Table};
 
-use super::runs::Group;
+use super::runs::{Group, avg_min_acc, avg_sg};
+use crate::paper::PaperRow;
 
 /// What our numbers say to a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +88,21 @@ impl Claim {
             .collect();
         let measure = format!("{measure}: {} − {}", a.name(), b.name());
         Self::of_differences((place, text), &differences.unwrap_or_default(), side, (&measure, digits))
+    }
+
+    /// That the first group has the smaller gap and the higher minimum than the second, beside what the paper's rows say.
+    pub fn steadier(
+        place: &str,
+        [smaller_gap, higher_minimum]: [String; 2],
+        groups: (&Group, &Group),
+        rows: Option<(&PaperRow, &PaperRow)>,
+    ) -> [Self; 2] {
+        [
+            Self::compare((place, smaller_gap), groups, Side::Less, ("avg-SG", 3), avg_sg)
+                .with_paper(rows.map(|(a, b)| a.avg_sg.mean < b.avg_sg.mean)),
+            Self::compare((place, higher_minimum), groups, Side::More, ("avg-min-ACC", 2), avg_min_acc)
+                .with_paper(rows.map(|(a, b)| a.avg_min_acc.mean > b.avg_min_acc.mean)),
+        ]
     }
 
     /// A number of each seed against zero.
