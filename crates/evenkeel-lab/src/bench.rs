@@ -148,9 +148,9 @@ impl Workload {
                     eval.push(milliseconds(start));
                 } else {
                     let before = learner.model().snapshot(shape);
-                    ((learner, _), _) = rayon::join(
-                        || step(learner, batch, shape, false, false),
+                    (_, (learner, _)) = rayon::join(
                         || test.evaluate(before, &mut evaluator),
+                        || step(learner, batch, shape, false, false),
                     );
                     both.push(milliseconds(start));
                 }

@@ -115,12 +115,13 @@ fn train(
             learner.reset_optimizer();
         }
 
-        // The step, and beside it, where there is another thread, the evaluation after the step before.
+        // The evaluation after the step before, and this step: beside each other where there are two threads, else in this
+        // order, so that the step finds nobody else at the weights.
         let batch = batches.take(&device);
         let frozen = spec.optimizer.freeze && task > 1;
-        let (stepped, evaluated) = rayon::join(
-            || step(learner, batch, stream.shape(), frozen, settings.train_acc),
+        let (evaluated, stepped) = rayon::join(
             || pending.take().map(|pending| pending.evaluate(&mut tests)),
+            || step(learner, batch, stream.shape(), frozen, settings.train_acc),
         );
         if let Some(point) = evaluated
             && let Err(reason) = record(&point, &mut store, watch)?
