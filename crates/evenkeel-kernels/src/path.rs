@@ -56,7 +56,10 @@ impl Path {
         #[allow(unused_mut)]
         let mut paths = vec![Path::PORTABLE];
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("popcnt")
+        {
             paths.push(Path(Kind::Avx2));
             if is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512dq")

@@ -37,8 +37,20 @@ pub struct SparseBatch {
 impl SparseBatch {
     /// Packs `x`, which holds rows of `columns` numbers.
     pub fn pack(x: &[f32], columns: usize, background: f32) -> Self {
-        let (masks, words) = masks(x, columns, background);
-        let rows = SparseRows::pack_masked(x, columns, background, &masks);
+        Self::pack_masked(x, columns, background, &masks(x, columns, background))
+    }
+
+    /// Packs `x` if less than the share `dense` of its entries differ from `background`.
+    pub fn pack_unless_dense(x: &[f32], columns: usize, background: f32, dense: f64) -> Option<Self> {
+        let masks = masks(x, columns, background);
+        let differing: u32 = masks.0.iter().map(|word| word.count_ones()).sum();
+        let sparse = f64::from(differing) < dense * x.len() as f64;
+        sparse.then(|| Self::pack_masked(x, columns, background, &masks))
+    }
+
+    fn pack_masked(x: &[f32], columns: usize, background: f32, (masks, words): &(Vec<u64>, usize)) -> Self {
+        let words = *words;
+        let rows = SparseRows::pack_masked(x, columns, background, masks);
         let mut starts = vec![0_u32; columns + 1];
         for mask in masks.chunks_exact(words) {
             for column in set_bits(mask) {
@@ -58,11 +70,6 @@ impl SparseBatch {
             }
         }
         Self { rows, starts, entries }
-    }
-
-    /// The share of entries of `x` that differ from `background`.
-    pub fn density(x: &[f32], background: f32) -> f64 {
-        x.iter().filter(|&&value| value != background).count() as f64 / x.len().max(1) as f64
     }
 
     /// Whether [`product`](Self::product) and [`gradient`](Self::gradient) exist for so many outputs: whole vectors.
@@ -293,6 +300,13 @@ mod tests {
                 close(ours, terms.clone().sum(), terms.map(f64::abs).sum());
             }
         }
+    }
+
+    #[test]
+    fn dense_data_is_not_packed() {
+        let x: Vec<f32> = (0..100_u8).map(|i| f32::from(i % 4)).collect();
+        assert!(SparseBatch::pack_unless_dense(&x, 20, 0.0, 0.75).is_none());
+        assert!(SparseBatch::pack_unless_dense(&x, 20, 0.0, 0.76).is_some());
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Rows of a matrix that are mostly one number, packed for multiplication.
 
+use crate::path::Path;
+use crate::simd::{self, Kernel, Simd};
+
 /// Rows that share a register tile, and so the list of columns in which any of them differs from the background.
 pub(crate) const ROWS: usize = 6;
 
@@ -15,9 +18,18 @@ pub(super) fn masks(x: &[f32], columns: usize, background: f32) -> (Vec<u64>, us
     );
     let words = columns.div_ceil(64);
     let rows = x.chunks_exact(columns);
-    let word =
-        |part: &[f32]| part.iter().rev().fold(0, |bits, &value| bits << 1 | u64::from(value != background));
-    (rows.flat_map(|row| row.chunks(64).map(word)).collect(), words)
+    (rows.flat_map(|row| row.chunks(64).map(|part| word(part, background))).collect(), words)
+}
+
+/// One bit for each of up to 64 numbers, the first one lowest: whether it differs from the background.
+fn word(part: &[f32], background: f32) -> u64 {
+    let mut differs = [0_u8; 64];
+    for (differs, &value) in differs.iter_mut().zip(part) {
+        *differs = u8::from(value != background);
+    }
+    // Multiplied so, bit 0 of byte i becomes bit i of the highest byte.
+    let gather = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    differs.as_chunks().0.iter().rev().fold(0, |bits, eight| bits << 8 | gather(eight))
 }
 
 /// Positions of the ones, in order.
@@ -88,9 +100,7 @@ impl SparseRows {
         let mut union = mask(first).to_vec();
         let mut members = vec![first];
         while members.len() < ROWS && !free.is_empty() {
-            let added =
-                |row: u32| mask(row).iter().zip(&union).map(|(m, u)| (m & !u).count_ones()).sum::<u32>();
-            let best = (0..free.len()).min_by_key(|&i| added(free[i])).unwrap_or(0);
+            let best = simd::run(Path::active(), Closest { masks, words, union: &union, free });
             let row = free.swap_remove(best);
             for (u, m) in union.iter_mut().zip(mask(row)) {
                 *u |= m;
@@ -144,6 +154,35 @@ impl SparseRows {
     /// Original rows of a group; [`rows`](Self::rows) where there is none.
     pub(crate) fn origin(&self, group: usize) -> &[u32] {
         &self.origin[group * ROWS..][..ROWS]
+    }
+}
+
+/// Which of the free rows adds the fewest columns to the union; the first of several. A kernel only for the sake of the
+/// instruction that counts bits.
+struct Closest<'a> {
+    masks: &'a [u64],
+    words: usize,
+    union: &'a [u64],
+    free: &'a [u32],
+}
+
+impl Kernel for Closest<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> usize {
+        let (mut best, mut fewest) = (0, u32::MAX);
+        for (i, &row) in self.free.iter().enumerate() {
+            let mask = &self.masks[row as usize * self.words..][..self.words];
+            let mut added = 0;
+            for (m, u) in mask.iter().zip(self.union) {
+                added += (m & !u).count_ones();
+            }
+            if added < fewest {
+                (best, fewest) = (i, added);
+            }
+        }
+        best
     }
 }
 

@@ -86,7 +86,7 @@ pub(crate) fn run<K: Kernel>(path: Path, kernel: K) -> K::Output {
     match path.kind() {
         Kind::Portable => kernel.run(portable::Portable),
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a `Path` of this kind exists only where AVX2 and FMA were detected.
+        // SAFETY: a `Path` of this kind exists only where AVX2, FMA and POPCNT were detected.
         Kind::Avx2 => unsafe { run_avx2(kernel) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a `Path` of this kind exists only where these features were detected.
@@ -95,14 +95,14 @@ pub(crate) fn run<K: Kernel>(path: Path, kernel: K) -> K::Output {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,popcnt")]
 fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
     // SAFETY: this function itself requires the features that the token vouches for.
     kernel.run(unsafe { avx2::Avx2::new() })
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma,popcnt")]
 fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
     // SAFETY: this function itself requires the features that the token vouches for.
     kernel.run(unsafe { avx512::Avx512::new() })

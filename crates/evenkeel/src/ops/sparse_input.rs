@@ -44,8 +44,10 @@ fn pack(x: &FlexTensor, w: &FlexTensor) -> Option<SparseBatch> {
     let (values, _) = (x.as_slice::<f32>()?, w.as_slice::<f32>()?);
     let background = *values.first()?;
     let [columns, outputs] = w.layout().shape().dims();
-    (SparseBatch::supports(Path::active(), outputs) && SparseBatch::density(values, background) < DENSE)
-        .then(|| SparseBatch::pack(values, columns, background))
+    if !SparseBatch::supports(Path::active(), outputs) {
+        return None;
+    }
+    SparseBatch::pack_unless_dense(values, columns, background, DENSE)
 }
 
 fn forward(x: FlexTensor, w: FlexTensor) -> (FlexTensor, Saved) {
