@@ -20,6 +20,7 @@ fn evaluation(c: &mut Criterion) {
         .map(|(weights, s)| Layer { weights, inputs: s[0], outputs: s[1], scale: 1.0 })
         .collect();
     let mut packed = PackedLayers::new();
+    packed.pack(path, &layers);
     let mut group = c.benchmark_group("mlp evaluation");
     group.bench_function("pack the weights", |b| b.iter(|| packed.pack(path, &layers)));
     // Twice the images must take twice the time.

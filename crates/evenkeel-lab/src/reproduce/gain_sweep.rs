@@ -5,7 +5,7 @@ use evenkeel_report::figure::Heatmap;
 use evenkeel_report::{Axis, Cell, Figure, Panel, Table};
 
 use super::claim::{Claim, Side};
-use super::runs::{Group, Runs, Stream, avg_acc, avg_sg};
+use super::runs::{Group, Runs, Stream, avg_acc, avg_sg, final_seen_acc};
 use super::{Page, metrics_table};
 use crate::benchmark::Benchmark;
 use crate::paper::gain_sweep as published;
@@ -31,6 +31,10 @@ pub(super) fn page(runs: &Runs) -> Page {
         paragraphs: vec![
             "NGM-SGD for three decays γ and five scales η of its gain. Score = (avg-ACC − its ±) − 100·(avg-SG + its ±), in the paper's \
              reading. Claims are decided by avg-ACC − 100·avg-SG of each seed."
+                .to_string(),
+            "The paper sweeps on Split CIFAR-10; for other benchmarks it names the η that it chose (Split MNIST: 0.4) without a table. The \
+             score looks at task 1 alone, and a smaller gain learns the later tasks less: the last column has the accuracy on all \
+             tasks at the end of training."
                 .to_string(),
         ],
         claims: streams.iter().flat_map(claims).collect(),
@@ -122,7 +126,7 @@ fn table(streams: &[Stream<'_>]) -> Table {
     let mut table = Table::new(
         "gamma-eta",
         "NGM-SGD for each γ and η, in the paper's reading, beside the paper's numbers (Split CIFAR-10).",
-        ["benchmark", "γ", "η", "source", "seeds", "diverged", "avg-ACC", "avg-SG", "score"],
+        ["benchmark", "γ", "η", "source", "seeds", "diverged", "avg-ACC", "avg-SG", "score", "all tasks"],
     );
     for stream in streams {
         for group in &stream.groups {
@@ -137,13 +141,14 @@ fn table(streams: &[Stream<'_>]) -> Table {
                 row.push(metrics_table::estimate(Some(reading.avg_acc), 2));
                 row.push(metrics_table::estimate(reading.avg_sg, 3));
                 row.push(ours(group).map_or(Cell::Empty, |score| Cell::number(score, 2)));
+                row.push(metrics_table::estimate(group.estimate(final_seen_acc), 2));
             }
             table.rows.push(row);
             if let Some((acc, sg)) = published(gamma, eta).filter(|_| stream.benchmark == PAPER_BENCHMARK) {
                 let mut row = start("paper");
                 row.extend([Cell::Empty, Cell::Empty]);
                 row.extend([Cell::estimate(acc.mean, acc.pm, 2), Cell::estimate(sg.mean, sg.pm, 3)]);
-                row.push(Cell::number(score(acc, sg), 2));
+                row.extend([Cell::number(score(acc, sg), 2), Cell::Empty]);
                 table.rows.push(row);
             }
         }
