@@ -1,4 +1,4 @@
-"""Slim ResNet-18 in PyTorch, with the parameter names of `evenkeel export --format safetensors`.
+"""Slim ResNet-18 in PyTorch, with the parameter names of `evenkeel export --weights`.
 
 What the speed is compared with (bench/pytorch_peer.py), what the parity test was made with, and what exported weights are loaded into.
 """
