@@ -82,7 +82,7 @@ impl Provenance {
 }
 
 /// What the scaled-down version says on everything it prints.
-pub const QUICK: &str = "Quick version: two seeds, a fraction of the iterations and of the test images, smaller batches for convolutional \
+pub const QUICK: &str = "Quick version: few seeds, a fraction of the iterations and of the test images, smaller batches for convolutional \
      networks. It shows that everything runs; its numbers are not the paper's protocol and decide no claim.";
 
 /// The page as a section of a report.
