@@ -60,8 +60,8 @@ impl Workload {
         let prepared = prepare(&experiment.settings, &mut crate::progress::FetchProgress::default())?;
         let evaluated = prepared.stream.task(0).test.len();
         let flops = 2.0 * f64::from(784 * 400 + 400 * 400 + 400 * 10);
-        let spec = experiment.expand(None).remove(0);
-        let (stream, normalization) = (prepared.stream, prepared.normalization);
+        let (spec, stream) = (first_task(&experiment), prepared.stream);
+        let normalization = prepared.normalization;
         Ok(Self { name: "mlp", spec, stream, normalization, evaluated, flops })
     }
 
@@ -79,10 +79,9 @@ impl Workload {
             Ok(Labelled::new(images, (0..count).map(|i| (i % 10) as u16).collect(), 10)?)
         };
         let data = DataSet::new("random", random(2000)?, random(10_000)?)?;
-        let spec = experiment.expand(None).remove(0);
         Ok(Self {
             name: "resnet",
-            spec,
+            spec: first_task(&experiment),
             stream: Stream::split(&data, 2)?,
             normalization: Normalization::cifar10(),
             evaluated: 1000,
@@ -158,6 +157,13 @@ impl Workload {
         });
         Ok([train, eval, both].map(|times| times[warm_up..].to_vec()))
     }
+}
+
+/// The experiment's first run, whose first task never ends: however many iterations are timed, all are alike.
+fn first_task(experiment: &Experiment) -> RunSpec {
+    let mut spec = experiment.expand(None).remove(0);
+    spec.settings.iterations = u64::MAX;
+    spec
 }
 
 /// Slim ResNet-18 at 32×32: stem, then per stage the 3×3 convolutions of two blocks and the 1×1 shortcut.
