@@ -1,7 +1,7 @@
 //! A training batch that is mostly background, and the two products that its first layer needs.
 
 use super::rows::{ROWS, SparseRows, masks, set_bits};
-use super::tile::{self, VECTORS};
+use super::tile::{self, widest};
 use crate::path::Path;
 use crate::simd::{self, Kernel, Simd};
 use rayon::prelude::*;
@@ -88,7 +88,7 @@ impl SparseBatch {
             .map(|groups| simd::run(path, Product { rows: &self.rows, groups, weights, base: &base }))
             .collect();
         let rows = parts.iter().flat_map(|part| part.chunks_exact(outputs));
-        for (values, &row) in rows.zip(groups.iter().flat_map(|&group| self.rows.origin(group))) {
+        for (values, &row) in rows.zip(self.rows.origin()) {
             if (row as usize) < self.rows.rows() {
                 y[row as usize * outputs..][..outputs].copy_from_slice(values);
             }
@@ -161,47 +161,39 @@ impl Kernel for Product<'_> {
         let outputs = self.base.len();
         let mut y = vec![0.0; self.groups.len() * ROWS * outputs];
         for (&group, y) in self.groups.iter().zip(y.chunks_exact_mut(ROWS * outputs)) {
-            let (column, value) = self.rows.group(group);
             let mut at = 0;
             while at < outputs {
                 let left = (outputs - at) / S::LANES;
-                // SAFETY: every column lies below `weights.len() / outputs` (`SparseRows` and `outputs()` saw to that), and the
-                // vectors from `at` on end within the row's `outputs`.
-                unsafe {
-                    // 24 accumulators where there are 32 registers.
-                    if S::LANES == 16 && left >= 2 * VECTORS {
-                        let tile = tile::strided(s, column, value, self.weights, outputs, at);
-                        at = write::<S, { 2 * VECTORS }>(s, tile, self.base, at, y);
-                    } else if left >= VECTORS {
-                        let tile = tile::strided(s, column, value, self.weights, outputs, at);
-                        at = write::<S, VECTORS>(s, tile, self.base, at, y);
-                    } else {
-                        let tile = tile::strided(s, column, value, self.weights, outputs, at);
-                        at = write::<S, 1>(s, tile, self.base, at, y);
-                    }
-                }
+                at = match left.min(widest(S::LANES)) {
+                    5 => self.tile::<S, 5>(s, group, at, y),
+                    4 => self.tile::<S, 4>(s, group, at, y),
+                    3 => self.tile::<S, 3>(s, group, at, y),
+                    2 => self.tile::<S, 2>(s, group, at, y),
+                    _ => self.tile::<S, 1>(s, group, at, y),
+                };
             }
         }
         y
     }
 }
 
-/// Adds the base, writes the outputs from `at` on and returns where the next ones begin.
-#[inline(always)]
-fn write<S: Simd, const V: usize>(
-    s: S,
-    tile: [[S::V; V]; ROWS],
-    base: &[f32],
-    at: usize,
-    y: &mut [f32],
-) -> usize {
-    for (tile, row) in tile.into_iter().zip(y.chunks_exact_mut(base.len())) {
-        for (v, sum) in tile.into_iter().enumerate() {
-            let at = at + v * S::LANES;
-            s.put(s.add(sum, s.get(base, at)), row, at);
+impl Product<'_> {
+    /// Writes `V` vectors of a group's outputs, from `at` on, and returns where the next ones begin.
+    #[inline(always)]
+    fn tile<S: Simd, const V: usize>(&self, s: S, group: usize, at: usize, y: &mut [f32]) -> usize {
+        let (outputs, (column, value)) = (self.base.len(), self.rows.group(group));
+        assert!(at + V * S::LANES <= outputs);
+        // SAFETY: every column lies below `weights.len() / outputs` (`SparseRows` and `outputs()` saw to that), and the vectors
+        // from `at` on end within the row's `outputs`.
+        let tile = unsafe { tile::strided::<S, V>(s, column, value, self.weights, outputs, at) };
+        for (tile, row) in tile.into_iter().zip(y.chunks_exact_mut(outputs)) {
+            for (v, sum) in tile.into_iter().enumerate() {
+                let at = at + v * S::LANES;
+                s.put(s.add(sum, s.get(self.base, at)), row, at);
+            }
         }
+        at + V * S::LANES
     }
-    at + V * S::LANES
 }
 
 /// `xᵀ·dy` of some columns of `x`.

@@ -1,44 +1,15 @@
-//! The register tile: six rows × two vectors of outputs.
+//! The register tile: some rows × some vectors of outputs.
 
 use super::rows::ROWS;
 use crate::simd::Simd;
 
-/// Vectors of outputs in a tile: twelve accumulators, two weights and a broadcast fit sixteen registers.
-pub(crate) const VECTORS: usize = 2;
-
-/// `Σ_e value[e][r] · panel[column[e]]` for six rows and `P` panels.
-///
-/// Two panels at once need 24 accumulators, for which AVX-512 has the registers; each value is then broadcast half as often.
-///
-/// # Safety
-/// Every column lies below `panel.len() / (VECTORS · LANES)` of each panel.
-#[inline(always)]
-pub(crate) unsafe fn sparse<S: Simd, const P: usize>(
-    s: S,
-    column: &[u32],
-    value: &[[f32; ROWS]],
-    panels: [&[f32]; P],
-) -> [[[S::V; VECTORS]; ROWS]; P] {
-    let mut sums = [[[s.zero(); VECTORS]; ROWS]; P];
-    for (&c, x) in column.iter().zip(value) {
-        let at = c as usize * VECTORS * S::LANES;
-        let w: [[S::V; VECTORS]; P] = panels.map(|panel| {
-            // SAFETY: the caller promises that the column's vectors lie in each panel.
-            std::array::from_fn(|v| unsafe { s.load(panel, at + v * S::LANES) })
-        });
-        for (r, &x) in x.iter().enumerate() {
-            let x = s.splat(x);
-            for (sums, w) in sums.iter_mut().zip(w) {
-                for (sum, w) in sums[r].iter_mut().zip(w) {
-                    *sum = s.fma(x, w, *sum);
-                }
-            }
-        }
-    }
-    sums
+/// Vectors of outputs in the tile of a group of rows: the accumulators, as many weights and a broadcast fill 31 of 32 registers, or 13
+/// of 16. The paper's 400 outputs are five times five vectors of AVX-512.
+pub(crate) const fn widest(lanes: usize) -> usize {
+    if lanes == 16 { 5 } else { 2 }
 }
 
-/// `Σ_e value[e][r] · weights[column[e]][at..]` for six rows and `V` vectors, with rows of `stride` weights.
+/// `Σ_e value[e][r] · weights[column[e]][at..]` for a group's rows and `V` vectors, with rows of `stride` weights.
 ///
 /// # Safety
 /// For every column, `column · stride + at + V · LANES <= weights.len()`.
@@ -66,28 +37,34 @@ pub(crate) unsafe fn strided<S: Simd, const V: usize>(
     sums
 }
 
-/// `Σ_k x[r][k] · panel[k]` for `R` rows of `stride` numbers, of which the first `inputs` count.
-///
-/// Twelve rows need 24 accumulators, for which AVX-512 has the registers; each weight is then loaded half as often.
+/// A unit of the layer before that is not silent in every row of a group.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Unit {
+    /// Its number, which is a row of the weights.
+    pub number: u32,
+    /// Where its activation in the group's first row lies; those in the others follow at distances of one vector.
+    pub at: u32,
+}
+
+/// `Σ_u x[r][u] · panel[u]` over some units, for a group's rows and `V` vectors of outputs.
 ///
 /// # Safety
-/// `(R − 1) · stride + inputs <= x.len()` and `inputs · VECTORS · LANES <= panel.len()`.
+/// For every unit, `(number + 1) · V · LANES <= panel.len()` and `at + (ROWS − 1) · LANES < x.len()`.
 #[inline(always)]
-pub(crate) unsafe fn dense<S: Simd, const R: usize>(
+pub(crate) unsafe fn active<S: Simd, const V: usize>(
     s: S,
+    units: &[Unit],
     x: &[f32],
-    stride: usize,
-    inputs: usize,
     panel: &[f32],
-) -> [[S::V; VECTORS]; R] {
-    let mut sums = [[s.zero(); VECTORS]; R];
-    for k in 0..inputs {
-        let at = k * VECTORS * S::LANES;
-        // SAFETY: `k < inputs`, for which the caller promises the vectors.
-        let w: [S::V; VECTORS] = std::array::from_fn(|v| unsafe { s.load(panel, at + v * S::LANES) });
+) -> [[S::V; V]; ROWS] {
+    let mut sums = [[s.zero(); V]; ROWS];
+    for unit in units {
+        let (row, at) = (unit.number as usize * V * S::LANES, unit.at as usize);
+        // SAFETY: the caller promises that the unit's vectors lie in the panel.
+        let w: [S::V; V] = std::array::from_fn(|v| unsafe { s.load(panel, row + v * S::LANES) });
         for (r, sums) in sums.iter_mut().enumerate() {
-            // SAFETY: `r < R` and `k < inputs`, for which the caller promises the number.
-            let x = s.splat(unsafe { *x.get_unchecked(r * stride + k) });
+            // SAFETY: the caller promises the unit's activations.
+            let x = s.splat(unsafe { *x.get_unchecked(at + r * S::LANES) });
             for (sum, w) in sums.iter_mut().zip(w) {
                 *sum = s.fma(x, w, *sum);
             }

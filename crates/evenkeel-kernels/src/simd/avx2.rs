@@ -4,8 +4,8 @@ use super::Simd;
 use std::arch::x86_64::{
     __m256, _CMP_GT_OQ, _MM_HINT_ET0, _MM_HINT_T1, _mm_add_ps, _mm_prefetch, _mm_storeu_ps, _mm256_add_ps,
     _mm256_and_ps, _mm256_castps256_ps128, _mm256_cmp_ps, _mm256_extractf128_ps, _mm256_fmadd_ps,
-    _mm256_loadu_ps, _mm256_max_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_shuffle_ps,
-    _mm256_storeu_ps, _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
+    _mm256_loadu_ps, _mm256_max_ps, _mm256_movemask_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_setzero_ps,
+    _mm256_shuffle_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
 };
 
 /// Proof that the CPU has AVX2 and FMA.
@@ -60,6 +60,12 @@ impl Simd for Avx2 {
     fn gated(self, value: __m256, gate: __m256) -> __m256 {
         // SAFETY: `self` proves AVX2.
         unsafe { _mm256_and_ps(value, _mm256_cmp_ps::<_CMP_GT_OQ>(gate, _mm256_setzero_ps())) }
+    }
+    #[inline(always)]
+    fn positive(self, a: __m256) -> u32 {
+        // SAFETY: `self` proves AVX2.
+        let bits = unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(a, _mm256_setzero_ps())) };
+        bits.cast_unsigned()
     }
     #[inline(always)]
     fn sums(self, v: [__m256; 4]) -> [f32; 4] {

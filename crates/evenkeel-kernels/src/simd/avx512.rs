@@ -63,6 +63,11 @@ impl Simd for Avx512 {
         unsafe { _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(gate, _mm512_setzero_ps()), value) }
     }
     #[inline(always)]
+    fn positive(self, a: __m512) -> u32 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, _mm512_setzero_ps()).into() }
+    }
+    #[inline(always)]
     fn sums(self, v: [__m512; 4]) -> [f32; 4] {
         let mut out = [0.0; 4];
         // SAFETY: `self` proves AVX-512 F, DQ and VL and AVX2, and `out` has room for the four numbers.

@@ -31,6 +31,8 @@ pub(crate) trait Simd: Copy {
     fn relu(self, a: Self::V) -> Self::V;
     /// `value` in the lanes where `gate` is positive, zero elsewhere.
     fn gated(self, value: Self::V, gate: Self::V) -> Self::V;
+    /// One bit for each lane, the first one lowest: whether it is positive.
+    fn positive(self, a: Self::V) -> u32;
     /// The sum over the lanes of each of four vectors.
     fn sums(self, v: [Self::V; 4]) -> [f32; 4];
 
@@ -116,7 +118,7 @@ mod tests {
     struct Probe;
 
     impl Kernel for Probe {
-        type Output = (Vec<f32>, [f32; 4]);
+        type Output = (Vec<f32>, [f32; 4], u32);
         #[inline(always)]
         fn run<S: Simd>(self, s: S) -> Self::Output {
             let data: Vec<f32> = (0..S::LANES).map(|i| i as f32 - 3.0).collect();
@@ -130,14 +132,14 @@ mod tests {
             {
                 s.put(v, &mut out, i * S::LANES);
             }
-            (out, s.sums([x, two, s.zero(), s.mul(x, x)]))
+            (out, s.sums([x, two, s.zero(), s.mul(x, x)]), s.positive(x))
         }
     }
 
     #[test]
     fn operations_mean_the_same_on_every_path() {
         for path in Path::available() {
-            let (out, sums) = run(path, Probe);
+            let (out, sums, positive) = run(path, Probe);
             let n = path.lanes();
             let x: Vec<f32> = (0..n).map(|i| i as f32 - 3.0).collect();
             let expected: Vec<f32> = (0..6 * n)
@@ -149,6 +151,7 @@ mod tests {
                 .collect();
             assert_eq!(out, expected, "{path:?}");
             let square: f32 = x.iter().map(|v| v * v).sum();
+            assert_eq!(positive, (1_u32 << n) - (1 << 4), "{path:?}: all but −3, −2, −1 and 0");
             assert_eq!(sums, [x.iter().sum(), 2.0 * n as f32, 0.0, square], "{path:?}");
         }
     }

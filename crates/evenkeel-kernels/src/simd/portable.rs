@@ -48,6 +48,10 @@ impl Simd for Portable {
         zip(value, gate, |value, gate| if gate > 0.0 { value } else { 0.0 })
     }
     #[inline(always)]
+    fn positive(self, a: Self::V) -> u32 {
+        a.iter().rev().fold(0, |bits, v| bits << 1 | u32::from(*v > 0.0))
+    }
+    #[inline(always)]
     fn sums(self, v: [Self::V; 4]) -> [f32; 4] {
         // The same tree as on AVX2: four lanes of each half, then the halves.
         v.map(|v| ((v[0] + v[2]) + (v[1] + v[3])) + ((v[4] + v[6]) + (v[5] + v[7])))
