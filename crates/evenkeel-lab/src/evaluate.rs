@@ -1,12 +1,12 @@
 //! Accuracy and loss on a test set.
 
 use evenkeel::nn::{MlpEvaluator, PackedImages};
-use evenkeel_data::{Labelled, Normalization, evaluation_subset};
+use evenkeel_data::{Labelled, Normalization, Stream, evaluation_subset};
 use evenkeel_kernels::mlp::SparseRows;
 use rayon::prelude::*;
 
 use crate::network::Snapshot;
-use crate::spec::Model;
+use crate::spec::{Model, Settings};
 
 /// Fewer rows of logits are not worth another thread.
 const ROWS_A_TASK: usize = 256;
@@ -88,6 +88,38 @@ impl TestSet {
         let hits = rows.iter().filter(|(hit, _)| *hit).count();
         let loss: f64 = rows.iter().map(|(_, loss)| loss).sum();
         Evaluation { hits, total: self.labels.len(), loss: loss / self.labels.len() as f64 }
+    }
+}
+
+/// Test sets of the tasks, converted when first needed.
+pub struct TestSets<'a> {
+    stream: &'a Stream,
+    settings: &'a Settings,
+    seed: u64,
+    normalization: &'a Normalization,
+    sets: Vec<Option<TestSet>>,
+    evaluator: MlpEvaluator,
+}
+
+impl<'a> TestSets<'a> {
+    /// Nothing converted yet.
+    pub fn new(
+        stream: &'a Stream,
+        settings: &'a Settings,
+        seed: u64,
+        normalization: &'a Normalization,
+    ) -> Self {
+        let sets = stream.tasks().iter().map(|_| None).collect();
+        Self { stream, settings, seed, normalization, sets, evaluator: MlpEvaluator::new() }
+    }
+
+    /// Evaluates a model on the test set of task `k`, which counts from 1.
+    pub fn evaluate(&mut self, k: usize, model: Snapshot) -> Evaluation {
+        let set = self.sets[k - 1].get_or_insert_with(|| {
+            let test = &self.stream.task(k - 1).test;
+            TestSet::new(self.settings.model, test, self.settings.eval_samples, self.seed, self.normalization)
+        });
+        set.evaluate(model, &mut self.evaluator)
     }
 }
 

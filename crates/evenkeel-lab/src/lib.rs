@@ -20,6 +20,7 @@ pub mod learner;
 pub mod machine;
 pub mod network;
 pub mod paper;
+mod pending;
 pub mod progress;
 pub mod report;
 pub mod reproduce;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor};
 use evenkeel::entropy::mean_entropy;
-use evenkeel::nn::{MlpEvaluator, cross_entropy};
+use evenkeel::nn::cross_entropy;
 use evenkeel::optim::OptimError;
 use evenkeel_data::{Normalization, Shape, Stream};
 use evenkeel_metrics::Point;
@@ -15,11 +15,11 @@ use thiserror::Error;
 use crate::batches::Batches;
 use crate::checkpoint::Checkpoint;
 use crate::curvature::{CurvatureProbe, ProbeError};
-use crate::evaluate::{Evaluation, TestSet};
+use crate::evaluate::TestSets;
 use crate::extra::TRAIN_ACC;
 use crate::learner::{Learner, StateError};
-use crate::network::Snapshot;
-use crate::spec::{RunSpec, Settings};
+use crate::pending::Pending;
+use crate::spec::RunSpec;
 use crate::store::{RunWriter, Status, StoreError};
 use crate::weights::WeightsError;
 
@@ -175,10 +175,10 @@ fn train(
 
 /// What a training step saw of its batch, before the update.
 pub(crate) struct Seen {
-    loss: f64,
-    entropy: f64,
+    pub loss: f64,
+    pub entropy: f64,
     /// In percent, if it was asked for.
-    accuracy: Option<f64>,
+    pub accuracy: Option<f64>,
 }
 
 /// Forward with W = g·w, backward, step, gain. Nothing is updated if the loss is not finite.
@@ -200,44 +200,6 @@ pub(crate) fn step(
     }
     let gradients = GradientsParams::from_grads(loss.backward(), learner.model());
     (learner.step(gradients, entropy), seen)
-}
-
-/// An evaluation that is still to be done, of the model as it was after its step.
-struct Pending {
-    model: Snapshot,
-    /// All of the point but what the evaluation finds.
-    point: Point,
-    all_tasks: bool,
-}
-
-impl Pending {
-    fn new(
-        learner: &Learner,
-        shape: Shape,
-        iteration: u64,
-        task: usize,
-        all_tasks: bool,
-        seen: &Seen,
-    ) -> Self {
-        let mut point = Point::new(iteration, task, f64::NAN);
-        point.gain = learner.gain().map(evenkeel::gain::Gain::value);
-        point.entropy = Some(seen.entropy);
-        point.train_loss = Some(seen.loss);
-        Self { model: learner.model().snapshot(shape), point, all_tasks }
-    }
-
-    fn evaluate(self, tests: &mut TestSets<'_>) -> Point {
-        let Self { model, mut point, all_tasks } = self;
-        let last = if all_tasks { point.task } else { 1 };
-        let evaluations: Vec<Evaluation> = (1..=last).map(|k| tests.evaluate(k, model.clone())).collect();
-        point.task1_acc = evaluations[0].accuracy();
-        point.task1_loss = Some(evaluations[0].loss);
-        if all_tasks {
-            point.seen_acc = Some(pooled(&evaluations));
-            point.task_acc = evaluations[1..].iter().map(|e| Some(e.accuracy())).collect();
-        }
-        point
-    }
 }
 
 /// Keeps the point, or says why the run cannot go on.
@@ -267,38 +229,6 @@ fn diverged(store: RunWriter, iteration: u64, reason: String, seconds: f64) -> R
     let status = Status::Diverged { iteration, reason };
     store.finish(status.clone(), seconds)?;
     Ok(Outcome::Ended(status))
-}
-
-/// Test sets of the tasks, converted when first needed.
-struct TestSets<'a> {
-    stream: &'a Stream,
-    settings: &'a Settings,
-    seed: u64,
-    normalization: &'a Normalization,
-    sets: Vec<Option<TestSet>>,
-    evaluator: MlpEvaluator,
-}
-
-impl<'a> TestSets<'a> {
-    fn new(stream: &'a Stream, settings: &'a Settings, seed: u64, normalization: &'a Normalization) -> Self {
-        let sets = stream.tasks().iter().map(|_| None).collect();
-        Self { stream, settings, seed, normalization, sets, evaluator: MlpEvaluator::new() }
-    }
-
-    /// Task `k` counts from 1.
-    fn evaluate(&mut self, k: usize, model: Snapshot) -> Evaluation {
-        let set = self.sets[k - 1].get_or_insert_with(|| {
-            let test = &self.stream.task(k - 1).test;
-            TestSet::new(self.settings.model, test, self.settings.eval_samples, self.seed, self.normalization)
-        });
-        set.evaluate(model, &mut self.evaluator)
-    }
-}
-
-/// Accuracy over all images of several test sets, in percent.
-fn pooled(evaluations: &[Evaluation]) -> f64 {
-    let (hits, total) = evaluations.iter().fold((0, 0), |(hits, total), e| (hits + e.hits, total + e.total));
-    100.0 * hits as f64 / total as f64
 }
 
 /// Seconds of training, those before a restart included.

@@ -77,7 +77,7 @@ impl PackedLayers {
             packed.panels.resize_with(split.len(), Panel::default);
             packed.panels.par_iter_mut().zip(split).for_each(|(panel, (first, vectors))| {
                 (panel.first, panel.vectors) = (first, vectors);
-                panel.pack(path.lanes(), layer, i == 0);
+                simd::run(path, Pack { panel, layer, with_sums: i == 0 });
             });
         }
     }
@@ -89,15 +89,26 @@ fn split(vectors: usize, widest: usize) -> impl IndexedParallelIterator<Item = (
     panels.map(move |p| (p * widest, widest.min(vectors - p * widest)))
 }
 
-impl Panel {
-    fn pack(&mut self, lanes: usize, layer: &Layer<'_>, with_sums: bool) {
-        let (first, width) = (self.first * lanes, self.vectors * lanes);
+/// Copies the panel's part of the weights, and sums it up in f64 if asked to.
+struct Pack<'a> {
+    panel: &'a mut Panel,
+    layer: &'a Layer<'a>,
+    with_sums: bool,
+}
+
+impl Kernel for Pack<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Self { panel, layer, with_sums } = self;
+        let (first, width) = (panel.first * S::LANES, panel.vectors * S::LANES);
         let used = width.min(layer.outputs - first);
-        self.weights.resize(layer.inputs * width);
-        self.column_sums.resize(width);
+        panel.weights.resize(layer.inputs * width);
+        panel.column_sums.resize(width);
         let rows = layer.weights.chunks_exact(layer.outputs).map(|row| &row[first..first + used]);
         let mut exact = [0.0_f64; MAX_WIDTH];
-        for (row, to) in rows.zip(self.weights.chunks_exact_mut(width)) {
+        for (row, to) in rows.zip(panel.weights.chunks_exact_mut(width)) {
             let (to, rest) = to.split_at_mut(used);
             to.copy_from_slice(row);
             rest.fill(0.0);
@@ -107,7 +118,7 @@ impl Panel {
                 }
             }
         }
-        for (to, sum) in self.column_sums.iter_mut().zip(exact) {
+        for (to, sum) in panel.column_sums.iter_mut().zip(exact) {
             *to = sum as f32;
         }
     }

@@ -1,0 +1,55 @@
+//! Evaluations that wait until a thread has time for them.
+
+use evenkeel_data::Shape;
+use evenkeel_metrics::Point;
+
+use crate::evaluate::{Evaluation, TestSets};
+use crate::learner::Learner;
+use crate::network::Snapshot;
+use crate::train::Seen;
+
+/// An evaluation that is still to be done, of the model as it was after its step.
+pub(crate) struct Pending {
+    model: Snapshot,
+    /// All of the point but what the evaluation finds.
+    point: Point,
+    all_tasks: bool,
+}
+
+impl Pending {
+    /// Of the model as it is now; `seen` is what its last step saw.
+    pub(crate) fn new(
+        learner: &Learner,
+        shape: Shape,
+        iteration: u64,
+        task: usize,
+        all_tasks: bool,
+        seen: &Seen,
+    ) -> Self {
+        let mut point = Point::new(iteration, task, f64::NAN);
+        point.gain = learner.gain().map(evenkeel::gain::Gain::value);
+        point.entropy = Some(seen.entropy);
+        point.train_loss = Some(seen.loss);
+        Self { model: learner.model().snapshot(shape), point, all_tasks }
+    }
+
+    /// The point, complete.
+    pub(crate) fn evaluate(self, tests: &mut TestSets<'_>) -> Point {
+        let Self { model, mut point, all_tasks } = self;
+        let last = if all_tasks { point.task } else { 1 };
+        let evaluations: Vec<Evaluation> = (1..=last).map(|k| tests.evaluate(k, model.clone())).collect();
+        point.task1_acc = evaluations[0].accuracy();
+        point.task1_loss = Some(evaluations[0].loss);
+        if all_tasks {
+            point.seen_acc = Some(pooled(&evaluations));
+            point.task_acc = evaluations[1..].iter().map(|e| Some(e.accuracy())).collect();
+        }
+        point
+    }
+}
+
+/// Accuracy over all images of several test sets, in percent.
+fn pooled(evaluations: &[Evaluation]) -> f64 {
+    let (hits, total) = evaluations.iter().fold((0, 0), |(hits, total), e| (hits + e.hits, total + e.total));
+    100.0 * hits as f64 / total as f64
+}
