@@ -193,3 +193,14 @@ fn peak_memory_mib() -> Option<f64> {
     let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kib / 1024.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_of_iterations_leaves_the_first_task() {
+        let spec = first_task(&Experiment::named("split-mnist").unwrap());
+        assert_eq!(spec.settings.task_of(1_000_000_000), 1);
+    }
+}

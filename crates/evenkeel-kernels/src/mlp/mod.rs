@@ -6,10 +6,12 @@
 //! [`logits`] takes each group of images through all layers while its activations are in the cache.
 
 mod batch;
+mod panels;
 mod rows;
 mod stack;
 mod tile;
 
 pub use batch::SparseBatch;
+pub use panels::{Layer, PackedLayers};
 pub use rows::SparseRows;
-pub use stack::{Layer, PackedLayers, logits};
+pub use stack::logits;
