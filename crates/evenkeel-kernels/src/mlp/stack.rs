@@ -2,7 +2,7 @@
 
 use super::panels::{PackedLayer, PackedLayers, Panel};
 use super::rows::{ROWS, SparseRows};
-use super::tile::{self, Unit};
+use super::tile;
 use crate::path::Path;
 use crate::scratch;
 use crate::simd::{self, Kernel, Simd};
@@ -121,8 +121,12 @@ impl Block<'_> {
                     // SAFETY: columns lie below `x.columns()`, and the panel has so many rows of `V` vectors.
                     unsafe { tile::strided::<S, V>(s, column, value, &panel.weights, V * S::LANES, 0) }
                 }
-                // SAFETY: the units' numbers lie below `inputs`, and the panel has so many rows; `find` saw their activations.
-                Some((x, active)) => unsafe { tile::active::<S, V>(s, active.of(i), x, &panel.weights) },
+                Some((x, active)) => {
+                    let inputs = layer.inputs.next_multiple_of(S::LANES);
+                    let x = &x[i * ROWS * inputs..][..ROWS * inputs];
+                    // SAFETY: `find` gives units below `inputs`, of which `x` has every vector and the panel every row.
+                    unsafe { tile::active::<S, V>(s, active.of(i), x, &panel.weights) }
+                }
             };
             for (r, tile) in tile.into_iter().enumerate() {
                 for (v, mut sum) in tile.into_iter().enumerate() {
@@ -144,35 +148,33 @@ impl Block<'_> {
 struct Active {
     /// For each group, where its units begin; one more at the end.
     starts: Vec<usize>,
-    units: Vec<Unit>,
+    units: Vec<u32>,
 }
 
 impl Active {
     /// Looks through the activations of so many groups, `units` a row. None of them is negative.
     #[inline(always)]
     fn find<S: Simd>(&mut self, s: S, x: &[f32], groups: usize, units: usize) {
+        let whole = units.next_multiple_of(S::LANES);
+        let mut count = 0;
         self.starts.clear();
-        self.starts.push(0);
-        self.units.clear();
-        self.units.reserve(groups * units);
+        self.starts.push(count);
+        self.units.resize(groups * whole + S::LANES, 0);
         for group in 0..groups {
             for first in (0..units).step_by(S::LANES) {
-                let at = ROWS * (group * units.next_multiple_of(S::LANES) + first);
-                let row = |r: usize| s.get(x, at + r * S::LANES);
-                let mut bits = s.positive((1..ROWS).fold(row(0), |sum, r| s.add(sum, row(r))));
-                // There is nothing behind the last unit.
-                bits &= u32::MAX >> (32 - S::LANES.min(units - first));
-                while bits != 0 {
-                    let lane = bits.trailing_zeros();
-                    self.units.push(Unit { number: first as u32 + lane, at: at as u32 + lane });
-                    bits &= bits - 1;
-                }
+                let row = |r: usize| s.get(x, ROWS * (group * whole + first) + r * S::LANES);
+                let sum = (1..ROWS).fold(row(0), |sum, r| s.add(sum, row(r)));
+                count = s.append_positive(sum, first as u32, &mut self.units, count);
             }
-            self.starts.push(self.units.len());
+            // Nothing behind the last unit has an activation; but nothing unsafe may rest on that.
+            while count > self.starts[group] && self.units[count - 1] as usize >= units {
+                count -= 1;
+            }
+            self.starts.push(count);
         }
     }
 
-    fn of(&self, group: usize) -> &[Unit] {
+    fn of(&self, group: usize) -> &[u32] {
         &self.units[self.starts[group]..self.starts[group + 1]]
     }
 }

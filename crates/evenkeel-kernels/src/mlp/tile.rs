@@ -37,29 +37,22 @@ pub(crate) unsafe fn strided<S: Simd, const V: usize>(
     sums
 }
 
-/// A unit of the layer before that is not silent in every row of a group.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Unit {
-    /// Its number, which is a row of the weights.
-    pub number: u32,
-    /// Where its activation in the group's first row lies; those in the others follow at distances of one vector.
-    pub at: u32,
-}
-
-/// `Σ_u x[r][u] · panel[u]` over some units, for a group's rows and `V` vectors of outputs.
+/// `Σ_u x[r][u] · panel[u]` over some units `u` of the layer before, for a group's rows and `V` vectors of outputs. The group's
+/// activations `x` lie as `[vector of units][row][LANES]`.
 ///
 /// # Safety
-/// For every unit, `(number + 1) · V · LANES <= panel.len()` and `at + (ROWS − 1) · LANES < x.len()`.
+/// For every unit, `(u + 1) · V · LANES <= panel.len()`, and `x` has its vector.
 #[inline(always)]
 pub(crate) unsafe fn active<S: Simd, const V: usize>(
     s: S,
-    units: &[Unit],
+    units: &[u32],
     x: &[f32],
     panel: &[f32],
 ) -> [[S::V; V]; ROWS] {
     let mut sums = [[s.zero(); V]; ROWS];
-    for unit in units {
-        let (row, at) = (unit.number as usize * V * S::LANES, unit.at as usize);
+    for &unit in units {
+        let unit = unit as usize;
+        let (row, at) = (unit * V * S::LANES, unit / S::LANES * ROWS * S::LANES + unit % S::LANES);
         // SAFETY: the caller promises that the unit's vectors lie in the panel.
         let w: [S::V; V] = std::array::from_fn(|v| unsafe { s.load(panel, row + v * S::LANES) });
         for (r, sums) in sums.iter_mut().enumerate() {

@@ -3,10 +3,11 @@
 use super::Simd;
 use std::arch::x86_64::{
     __m512, _CMP_GT_OQ, _MM_HINT_ET0, _MM_HINT_T1, _mm_add_ps, _mm_prefetch, _mm_storeu_ps, _mm256_add_ps,
-    _mm256_castps256_ps128, _mm256_extractf128_ps, _mm512_add_ps, _mm512_castps512_ps256, _mm512_cmp_ps_mask,
-    _mm512_extractf32x8_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_maskz_mov_ps, _mm512_max_ps,
-    _mm512_mul_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_shuffle_ps, _mm512_storeu_ps, _mm512_sub_ps,
-    _mm512_unpackhi_ps, _mm512_unpacklo_ps,
+    _mm256_castps256_ps128, _mm256_extractf128_ps, _mm512_add_epi32, _mm512_add_ps, _mm512_castps512_ps256,
+    _mm512_cmp_ps_mask, _mm512_extractf32x8_ps, _mm512_fmadd_ps, _mm512_loadu_ps,
+    _mm512_maskz_compress_epi32, _mm512_maskz_mov_ps, _mm512_max_ps, _mm512_mul_ps, _mm512_set1_epi32,
+    _mm512_set1_ps, _mm512_setr_epi32, _mm512_setzero_ps, _mm512_shuffle_ps, _mm512_storeu_epi32,
+    _mm512_storeu_ps, _mm512_sub_ps, _mm512_unpackhi_ps, _mm512_unpacklo_ps,
 };
 
 /// Proof that the CPU has AVX-512 F, DQ and VL, AVX2 and FMA.
@@ -66,6 +67,19 @@ impl Simd for Avx512 {
     fn positive(self, a: __m512) -> u32 {
         // SAFETY: `self` proves AVX-512 F.
         unsafe { _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, _mm512_setzero_ps()).into() }
+    }
+    #[inline(always)]
+    fn append_positive(self, a: __m512, first: u32, to: &mut [u32], count: usize) -> usize {
+        let to = &mut to[count..count + Self::LANES];
+        let positive = self.positive(a);
+        // SAFETY: `self` proves AVX-512 F, and `to` has room for sixteen numbers.
+        unsafe {
+            let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            let numbers = _mm512_add_epi32(lanes, _mm512_set1_epi32(first.cast_signed()));
+            let packed = _mm512_maskz_compress_epi32(positive as u16, numbers);
+            _mm512_storeu_epi32(to.as_mut_ptr().cast(), packed);
+        }
+        count + positive.count_ones() as usize
     }
     #[inline(always)]
     fn sums(self, v: [__m512; 4]) -> [f32; 4] {

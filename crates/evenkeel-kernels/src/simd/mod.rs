@@ -54,6 +54,20 @@ pub(crate) trait Simd: Copy {
     /// [`Simd::prefetch`] of a line that is going to be overwritten.
     fn prefetch_to_write(self, to: &mut [f32], at: usize);
 
+    /// Writes `first + lane` for every positive lane to `to[count..]`, in order, and returns how many numbers there are now. What lies
+    /// behind them, up to one vector, is unspecified afterwards.
+    #[inline(always)]
+    fn append_positive(self, a: Self::V, first: u32, to: &mut [u32], count: usize) -> usize {
+        let to = &mut to[count..count + Self::LANES];
+        let (mut bits, mut n) = (self.positive(a), 0);
+        while bits != 0 {
+            to[n] = first + bits.trailing_zeros();
+            bits &= bits - 1;
+            n += 1;
+        }
+        count + n
+    }
+
     #[inline(always)]
     fn zero(self) -> Self::V {
         self.splat(0.0)
@@ -118,7 +132,7 @@ mod tests {
     struct Probe;
 
     impl Kernel for Probe {
-        type Output = (Vec<f32>, [f32; 4], u32);
+        type Output = (Vec<f32>, [f32; 4], Vec<u32>);
         #[inline(always)]
         fn run<S: Simd>(self, s: S) -> Self::Output {
             let data: Vec<f32> = (0..S::LANES).map(|i| i as f32 - 3.0).collect();
@@ -132,7 +146,10 @@ mod tests {
             {
                 s.put(v, &mut out, i * S::LANES);
             }
-            (out, s.sums([x, two, s.zero(), s.mul(x, x)]), s.positive(x))
+            let mut positive = vec![7; 2 + S::LANES];
+            let count = s.append_positive(x, 100, &mut positive, 2);
+            positive.truncate(count);
+            (out, s.sums([x, two, s.zero(), s.mul(x, x)]), positive)
         }
     }
 
@@ -151,7 +168,9 @@ mod tests {
                 .collect();
             assert_eq!(out, expected, "{path:?}");
             let square: f32 = x.iter().map(|v| v * v).sum();
-            assert_eq!(positive, (1_u32 << n) - (1 << 4), "{path:?}: all but −3, −2, −1 and 0");
+            // All lanes but those with −3, −2, −1 and 0, behind what was there.
+            let lanes = [7, 7].into_iter().chain(104..100 + n as u32);
+            assert_eq!(positive, lanes.collect::<Vec<u32>>(), "{path:?}");
             assert_eq!(sums, [x.iter().sum(), 2.0 * n as f32, 0.0, square], "{path:?}");
         }
     }
