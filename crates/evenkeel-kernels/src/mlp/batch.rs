@@ -130,17 +130,45 @@ impl Kernel for Base<'_> {
         if self.background == 0.0 {
             return base;
         }
-        let background = s.splat(self.background);
-        for at in (0..self.outputs).step_by(S::LANES) {
-            // Four partial sums: shorter chains, smaller rounding errors.
-            let mut sums = [s.zero(); 4];
-            for (k, row) in self.weights.chunks_exact(self.outputs).enumerate() {
-                sums[k % 4] = s.add(sums[k % 4], s.get(row, at));
+        let (vectors, mut first) = (self.outputs / S::LANES, 0);
+        while first < vectors {
+            if first + WIDTH <= vectors {
+                self.sum::<S, WIDTH>(s, first * S::LANES, &mut base);
+                first += WIDTH;
+            } else {
+                self.sum::<S, 1>(s, first * S::LANES, &mut base);
+                first += 1;
             }
-            let sum = s.add(s.add(sums[0], sums[1]), s.add(sums[2], sums[3]));
-            s.put(s.mul(background, sum), &mut base, at);
         }
         base
+    }
+}
+
+impl Base<'_> {
+    /// `W` vectors, from `at` on.
+    #[inline(always)]
+    fn sum<S: Simd, const W: usize>(&self, s: S, at: usize, base: &mut [f32]) {
+        // Four partial sums: shorter chains, smaller rounding errors.
+        let mut sums = [[s.zero(); W]; 4];
+        let add = |sums: &mut [S::V; W], row: &[f32]| {
+            for (v, sum) in sums.iter_mut().enumerate() {
+                *sum = s.add(*sum, s.get(row, at + v * S::LANES));
+            }
+        };
+        let mut fours = self.weights.chunks_exact(4 * self.outputs);
+        for four in &mut fours {
+            for (i, sums) in sums.iter_mut().enumerate() {
+                add(sums, &four[i * self.outputs..][..self.outputs]);
+            }
+        }
+        for (sums, row) in sums.iter_mut().zip(fours.remainder().chunks_exact(self.outputs)) {
+            add(sums, row);
+        }
+        let background = s.splat(self.background);
+        for v in 0..W {
+            let sum = s.add(s.add(sums[0][v], sums[1][v]), s.add(sums[2][v], sums[3][v]));
+            s.put(s.mul(background, sum), base, at + v * S::LANES);
+        }
     }
 }
 
