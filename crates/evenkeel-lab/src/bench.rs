@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn no_number_of_iterations_leaves_the_first_task() {
-        let spec = first_task(&Experiment::named("split-mnist").unwrap());
+        let spec = first_task(&Experiment::named("split-mnist").expect("it is built in"));
         assert_eq!(spec.settings.task_of(1_000_000_000), 1);
     }
 }
