@@ -20,9 +20,14 @@
 //! # Two readings of several seeds
 //!
 //! The minimum of a mean is not the mean of the minima. [`PaperReading`] averages the curves over seeds and
-//! takes the metrics of the mean curve; [`PerSeed`] takes the metrics of every seed and averages those. Seeds
+//! takes the metrics of the mean curve; a [`Quantity`] is taken of every seed, and an [`Interval`] of those. Seeds
 //! that dip at different iterations smooth each other out in the first reading, so its minima are never
 //! lower. Publish both.
+//!
+//! # How certain it is
+//!
+//! [`Evidence`] tests the paired differences of the same seeds, [`holm`] adjusts a family of such tests, and
+//! [`Verdict`] says what follows. There is no interval and no test with fewer than three seeds.
 //!
 //! # Example: the metrics of your own curve
 //!
@@ -48,29 +53,34 @@
 //! Curves on disk are read with [`read_curve`].
 
 pub mod all_task;
-pub mod bootstrap;
 pub mod csv;
 pub mod curve;
+pub mod error_propagation;
+pub mod evidence;
 pub mod gap;
+pub mod interval;
 pub mod mean_curve;
 pub mod metrics;
 pub mod plasticity;
-pub mod quadrature;
+pub mod quantities;
 pub mod reading;
 pub mod stats;
 pub mod student_t;
 #[cfg(test)]
 mod testing;
+pub mod verdict;
 
 pub use crate::all_task::AllTask;
-pub use crate::bootstrap::{BootstrapError, PairedDifference, paired_bootstrap};
 pub use crate::csv::{
     CurveFileError, CurveFileFault, read_curve, read_growing_curve, write_header, write_point,
 };
 pub use crate::curve::{Curve, CurveError, CurveFault, Point};
+pub use crate::evidence::{Direction, Evidence, Side};
 pub use crate::gap::{Gap, RECOVERED_FRACTION, gaps};
+pub use crate::interval::{FEWEST_SEEDS, Interval};
 pub use crate::mean_curve::{MeanCurve, SeedsError};
 pub use crate::metrics::{Metrics, MetricsError};
 pub use crate::plasticity::Plasticity;
-pub use crate::reading::{Estimate, GapSummary, PaperReading, PerSeed, ReadingError, Recovery};
-pub use crate::stats::Summary;
+pub use crate::quantities::{Better, QUANTITIES, Quantity, Unit, quantity};
+pub use crate::reading::{Estimate, PaperReading, ReadingError};
+pub use crate::verdict::{Verdict, holm};

@@ -10,20 +10,20 @@ use crate::stats::mean;
 /// With `A(D_j, k)` the accuracy on the test set of task `j` at the end of task `k`:
 ///
 /// ```text
-/// new-task-ACC = 1/K Σ_{k=1..K} A(D_k, k)
+/// new-task-ACC = 1/(K−1) Σ_{k=2..K} A(D_k, k)
 /// seen-ACC     = A(D_1 ∪ … ∪ D_K, K)
 /// ```
 ///
 /// A method that never moves has no stability gap, so these belong beside the paper's metrics. (The paper's
-/// avg-ACC read with `D_k` inside the sum would be new-task-ACC.) Values are in percent, and `None` where the
-/// curve lacks the column.
+/// avg-ACC read with `D_k` inside the sum would be new-task-ACC with the first task.) Values are in percent, and `None`
+/// where the curve lacks the column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plasticity {
     /// `A(D_k, k)` for `k = 1..K`; the first is `E_1`.
     pub new_task: Vec<Option<f64>>,
     /// `A(D_1 ∪ … ∪ D_k, k)` for `k = 1..K`.
     pub seen: Vec<Option<f64>>,
-    /// new-task-ACC; `None` if any of `new_task` is.
+    /// new-task-ACC, over the tasks after the first; `None` if one of them is missing or there is none.
     pub new_task_acc: Option<f64>,
     /// seen-ACC at the end of the last task.
     pub seen_acc: Option<f64>,
@@ -35,7 +35,12 @@ impl Plasticity {
         let new_task: Vec<Option<f64>> = curve.task_ends().map(|end| end.acc_of(end.task)).collect();
         let seen: Vec<Option<f64>> = curve.task_ends().map(|end| end.seen_acc).collect();
         Self {
-            new_task_acc: new_task.iter().copied().collect::<Option<Vec<f64>>>().map(|all| mean(&all)),
+            new_task_acc: new_task[1..]
+                .iter()
+                .copied()
+                .collect::<Option<Vec<f64>>>()
+                .filter(|later| !later.is_empty())
+                .map(|later| mean(&later)),
             seen_acc: seen.last().copied().flatten(),
             new_task,
             seen,
@@ -57,7 +62,7 @@ mod tests {
         points[4].seen_acc = Some(55.0);
         let plasticity = Plasticity::of(&Curve::new(points).unwrap());
         assert_eq!(plasticity.new_task, [Some(90.0), Some(75.0), Some(60.0)]);
-        assert_eq!(plasticity.new_task_acc, Some(75.0));
+        assert_eq!(plasticity.new_task_acc, Some(67.5));
         assert_eq!(plasticity.seen, [None, None, Some(55.0)]);
         assert_eq!(plasticity.seen_acc, Some(55.0));
     }

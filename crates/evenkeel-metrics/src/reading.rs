@@ -1,16 +1,14 @@
-//! The metrics of several seeds, in two readings that answer different questions.
+//! The paper's reading of several seeds: how deep the dip of their *average* curve is.
 //!
-//! [`PaperReading`] asks how deep the dip of the *average* curve is; [`PerSeed`] asks how deep a run dips on
-//! *average*. The first compares with the paper's tables, the second is what a user of one run will meet.
+//! How deep a run dips on *average* is what a user of one run will meet: that is each seed's own
+//! [`Quantity`](crate::Quantity), and then their mean.
 
 mod paper;
-mod per_seed;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use self::paper::PaperReading;
-pub use self::per_seed::{GapSummary, PerSeed, Recovery};
 use crate::mean_curve::SeedsError;
 use crate::metrics::MetricsError;
 
@@ -19,7 +17,7 @@ use crate::metrics::MetricsError;
 pub struct Estimate {
     /// The value.
     pub mean: f64,
-    /// Its population standard deviation across seeds, carried through sums by [`quadrature`](crate::quadrature).
+    /// Its population standard deviation across seeds, carried through sums by [`error_propagation`](crate::error_propagation).
     pub pm: f64,
 }
 

@@ -1,4 +1,4 @@
-//! The quantile of Student's t behind a 95 % interval.
+//! Student's t distribution: the quantile behind a 95 % interval, and the tails behind a test.
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
@@ -35,6 +35,23 @@ pub fn t_quantile_95(df: usize) -> Option<f64> {
         }
     }
     Some(nu.sqrt() * (0.5 * (low + high)).tan())
+}
+
+/// `P(|T| ≥ |t|)` for `df` degrees of freedom: the p-value of a two-sided test. 1 for `df = 0`, where nothing is known.
+pub fn two_sided_p(t: f64, df: usize) -> f64 {
+    if df == 0 || t.is_nan() {
+        return 1.0;
+    }
+    // More degrees of freedom than this change nothing that could be shown, and the sum has one term for every two.
+    let df = df.min(NEARLY_NORMAL);
+    let theta = (t.abs() / (df as f64).sqrt()).atan();
+    (1.0 - central_probability(theta, df)).clamp(0.0, 1.0)
+}
+
+/// `P(T ≤ t)`: the p-value of the one-sided test that the mean is below what `t` measures the distance from.
+pub fn lower_tail(t: f64, df: usize) -> f64 {
+    let outside = 0.5 * two_sided_p(t, df);
+    if df == 0 { 1.0 } else if t <= 0.0 { outside } else { 1.0 - outside }
 }
 
 /// `P(|T| ≤ √df · tan θ)`.
@@ -87,6 +104,17 @@ mod tests {
             .map(|df| t_quantile_95(df).unwrap() - t_quantile_95(df + 1).unwrap())
             .collect();
         assert!(steps.iter().all(|step| (step - steps[0]).abs() < 1e-11), "{steps:?}");
+    }
+
+    #[test]
+    fn tails_agree_with_the_quantile_and_with_each_other() {
+        for df in [1, 2, 4, 9, 19, 100] {
+            let t = t_quantile_95(df).unwrap();
+            assert!((two_sided_p(t, df) - 0.05).abs() < 1e-10, "{df}");
+            assert!((lower_tail(-t, df) - 0.025).abs() < 1e-10, "{df}");
+            assert!((lower_tail(t, df) - 0.975).abs() < 1e-10, "{df}");
+        }
+        assert_eq!((two_sided_p(0.0, 5), two_sided_p(f64::INFINITY, 5), two_sided_p(3.0, 0)), (1.0, 0.0, 1.0));
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod loss;
 mod mlp;
 mod mlp_evaluator;
 mod modulate;
+mod modulated;
 mod resnet;
 mod resnet_evaluator;
 
@@ -14,6 +15,7 @@ pub use gain_linear::GainLinear;
 pub use loss::cross_entropy;
 pub use mlp::{Mlp, MlpConfig};
 pub use mlp_evaluator::{MlpEvaluator, MlpSnapshot};
+pub use modulated::Modulated;
 pub use modulate::{GainModulation, ModulateError, modulate};
 pub use resnet::{Backbone, ResidualBlock, SlimResNet, SlimResNetConfig};
 pub use resnet_evaluator::{PackedImages, ResNetEvaluator};

@@ -6,16 +6,16 @@ use super::{Estimate, ReadingError};
 use crate::curve::Curve;
 use crate::mean_curve::MeanCurve;
 use crate::metrics::{Metrics, minimum_indices};
-use crate::quadrature::{pm_of_mean, pm_of_stability_gap, pm_of_worst_case};
+use crate::error_propagation::{pm_of_mean, pm_of_stability_gap, pm_of_worst_case};
 
 /// Metrics of the mean curve over seeds, with the paper's ±.
 ///
 /// The definitions are those of [`Metrics`], taken on `Ā_i`. The ± of `E_k` and `m_k` is the population
-/// standard deviation across seeds at that iteration; [`quadrature`](crate::quadrature) carries it to the
+/// standard deviation across seeds at that iteration; [`error_propagation`](crate::error_propagation) carries it to the
 /// composite metrics. One seed has ± 0 throughout.
 ///
 /// ```
-/// use evenkeel_metrics::{Curve, PaperReading, PerSeed, Point};
+/// use evenkeel_metrics::{Curve, PaperReading, Point, quantity};
 ///
 /// let seed = |accuracy: [f64; 3]| {
 ///     let points = (1..).zip(accuracy).map(|(i, acc)| Point::new(i, if i == 1 { 1 } else { 2 }, acc));
@@ -24,7 +24,8 @@ use crate::quadrature::{pm_of_mean, pm_of_stability_gap, pm_of_worst_case};
 /// // Both seeds dip to 20, one iteration apart, so the mean curve never shows 20.
 /// let seeds = [seed([80.0, 20.0, 60.0])?, seed([80.0, 60.0, 20.0])?];
 /// assert_eq!(PaperReading::of(&seeds)?.avg_min_acc.mean, 40.0);
-/// assert_eq!(PerSeed::of(&seeds)?.avg_min_acc.mean, 20.0);
+/// let minimum = quantity("avg-min-ACC").unwrap();
+/// assert_eq!(seeds.iter().map(|seed| (minimum.of)(seed)).collect::<Vec<_>>(), [Some(20.0), Some(20.0)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,12 +1,13 @@
 //! Adam, as PyTorch defines it.
 
+use burn::config::Config;
 use burn::optim::{AdaptiveMomentumState, LearningRate, Optimizer};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
-use super::error::not_negative;
-use super::{Baseline, OptimError};
-use crate::ops::{scaled_quotient, scaled_sum, scaled_sum_of_squares};
+use super::error::{below_one, not_negative};
+use super::update::{scaled_quotient, scaled_sum, scaled_sum_of_squares};
+use super::{Method, MethodConfig, NamedOptimizer, OptimError, Rule, RuleOptimizer};
+use crate::nn::Modulated;
 
 /// Adam with bias correction.
 ///
@@ -32,71 +33,51 @@ use crate::ops::{scaled_quotient, scaled_sum, scaled_sum_of_squares};
 /// ```
 ///
 /// Reference: Kingma and Ba, *Adam: a method for stochastic optimization* (2015).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Config, Debug, PartialEq)]
 pub struct AdamConfig {
     /// Learning rate α.
     pub lr: f64,
     /// Decay β₁ of the first moment.
+    #[config(default = 0.9)]
     pub beta1: f64,
     /// Decay β₂ of the second moment.
+    #[config(default = 0.999)]
     pub beta2: f64,
     /// ε in the denominator.
+    #[config(default = 1e-8)]
     pub eps: f64,
     /// L2 penalty.
+    #[config(default = 0.0)]
     pub weight_decay: f64,
 }
 
 impl AdamConfig {
-    /// Adam with PyTorch's defaults.
-    pub fn new(lr: f64) -> Self {
-        Self { lr, beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.0 }
-    }
-
-    /// Sets β₁.
-    #[must_use]
-    pub fn with_beta1(mut self, beta1: f64) -> Self {
-        self.beta1 = beta1;
-        self
-    }
-
-    /// Sets β₂.
-    #[must_use]
-    pub fn with_beta2(mut self, beta2: f64) -> Self {
-        self.beta2 = beta2;
-        self
-    }
-
-    /// Sets ε.
-    #[must_use]
-    pub fn with_eps(mut self, eps: f64) -> Self {
-        self.eps = eps;
-        self
-    }
-
-    /// Sets the L2 penalty.
-    #[must_use]
-    pub fn with_weight_decay(mut self, weight_decay: f64) -> Self {
-        self.weight_decay = weight_decay;
-        self
-    }
-
-    /// Checks the ranges without building anything.
-    pub fn check(&self) -> Result<(), OptimError> {
-        not_negative(self.lr, OptimError::Lr)?;
-        not_negative(self.eps, OptimError::Eps)?;
-        not_negative(self.weight_decay, OptimError::WeightDecay)?;
-        for (name, value) in [("beta1", self.beta1), ("beta2", self.beta2)] {
-            if !(0.0..1.0).contains(&value) {
-                return Err(OptimError::Beta { name, value });
-            }
-        }
-        Ok(())
-    }
-
     /// The optimizer, ready for its first step.
-    pub fn init(&self) -> Result<Baseline, OptimError> {
+    pub fn init(&self) -> Result<RuleOptimizer, OptimError> {
         self.check()?;
-        Ok(Baseline::new(self.lr, AdamRule(*self).into()))
+        Ok(RuleOptimizer::new(self.lr, AdamRule(self.clone()).into()))
+    }
+}
+
+impl MethodConfig for AdamConfig {
+    const NAMED: &'static [NamedOptimizer] = &[NamedOptimizer::new(
+        "adam",
+        "Adam",
+        "Adam; beta2 = 0.999 as in the paper's numbers (its text says 0.99)",
+        |_| Rule::Adam(AdamConfig::new(0.001)),
+    )
+    .by_default(3)];
+
+    fn check(&self) -> Result<(), OptimError> {
+        not_negative("lr", self.lr)?;
+        not_negative("eps", self.eps)?;
+        not_negative("weight_decay", self.weight_decay)?;
+        below_one("beta1", self.beta1)?;
+        below_one("beta2", self.beta2)
+    }
+
+    fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
+        Ok(Box::new(self.init()?))
     }
 }
 
@@ -114,21 +95,12 @@ impl Optimizer for AdamRule {
         mut d: Tensor<D>,
         state: Option<AdaptiveMomentumState<D>>,
     ) -> (Tensor<D>, Option<AdaptiveMomentumState<D>>) {
-        let AdamConfig { beta1, beta2, eps, weight_decay, .. } = self.0;
+        let AdamConfig { beta1, beta2, eps, weight_decay, .. } = self.0.clone();
         if weight_decay > 0.0 {
             d = scaled_sum(1.0, d, weight_decay, w.clone());
         }
-        let (time, m, v) = match state {
-            Some(state) => (state.time + 1, state.moment_1, state.moment_2),
-            None => (1, d.zeros_like(), d.zeros_like()),
-        };
-        let m = scaled_sum(beta1, m, 1.0 - beta1, d.clone());
-        let v = scaled_sum_of_squares(beta2, v, 1.0 - beta2, d);
-        // With b₁ = 1−β₁ᵗ and b₂ = 1−β₂ᵗ the step is α · (√b₂/b₁) · m / (√v + ε √b₂).
-        let b1 = 1.0 - beta1.powi(time as i32);
-        let root_b2 = (1.0 - beta2.powi(time as i32)).sqrt();
-        let w = scaled_quotient(w, lr * root_b2 / b1, m.clone(), v.clone(), eps * root_b2);
-        (w, Some(AdaptiveMomentumState::new(time, m, v)))
+        let (w, state) = moments_step((beta1, beta2, eps), lr, w, d, state);
+        (w, Some(state))
     }
 
     fn to_device<const D: usize>(
@@ -137,4 +109,25 @@ impl Optimizer for AdamRule {
     ) -> AdaptiveMomentumState<D> {
         state.to_device(device)
     }
+}
+
+/// One step of Adam without any decay of the weights.
+pub(super) fn moments_step<const D: usize>(
+    (beta1, beta2, eps): (f64, f64, f64),
+    lr: LearningRate,
+    w: Tensor<D>,
+    d: Tensor<D>,
+    state: Option<AdaptiveMomentumState<D>>,
+) -> (Tensor<D>, AdaptiveMomentumState<D>) {
+    let (time, m, v) = match state {
+        Some(state) => (state.time + 1, state.moment_1, state.moment_2),
+        None => (1, d.zeros_like(), d.zeros_like()),
+    };
+    let m = scaled_sum(beta1, m, 1.0 - beta1, d.clone());
+    let v = scaled_sum_of_squares(beta2, v, 1.0 - beta2, d);
+    // With b₁ = 1−β₁ᵗ and b₂ = 1−β₂ᵗ the step is α · (√b₂/b₁) · m / (√v + ε √b₂).
+    let b1 = 1.0 - beta1.powi(time as i32);
+    let root_b2 = (1.0 - beta2.powi(time as i32)).sqrt();
+    let w = scaled_quotient(w, lr * root_b2 / b1, m.clone(), v.clone(), eps * root_b2);
+    (w, AdaptiveMomentumState::new(time, m, v))
 }

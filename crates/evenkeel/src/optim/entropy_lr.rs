@@ -1,50 +1,66 @@
 //! Entropy-LR: the entropy signal on the learning rate instead of on the weights.
 
+use burn::config::Config;
 use burn::module::Module;
 use burn::optim::GradientsParams;
 
-use super::{Baseline, OptimError, SgdConfig};
+use super::{
+    Feedback, Method, MethodConfig, NamedOptimizer, NotFinite, OptimError, Rule, RuleOptimizer, SgdConfig,
+};
 use crate::gain::{GainConfig, GainDynamics};
+use crate::nn::Modulated;
 
 /// Configuration of [`EntropyLr`].
 ///
 /// | field | default | range | purpose |
 /// |---|---|---|---|
 /// | `lr` | – | `>= 0` | learning rate α₀ |
-/// | `gain` | γ 0.9, η 0.4, g₀ 1 | see [`GainConfig`] | the equation that `q` follows; `q` starts at g₀ |
+/// | `gamma`, `eta`, `g0` | 0.9, 0.4, 1 | see [`GainConfig`] | the equation that `q` follows; `q` starts at g₀ |
 ///
 /// ```
-/// use evenkeel::{gain::GainConfig, optim::EntropyLrConfig};
+/// use evenkeel::optim::EntropyLrConfig;
 ///
-/// let optimizer = EntropyLrConfig::new(0.01).with_gain(GainConfig::new().with_eta(0.2)).init()?;
+/// let optimizer = EntropyLrConfig::new(0.01).with_eta(0.2).init()?;
 /// assert_eq!((optimizer.lr(), optimizer.q()), (0.01, 1.0));
 /// # Ok::<(), evenkeel::optim::OptimError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Config, Debug, PartialEq)]
 pub struct EntropyLrConfig {
     /// Learning rate α₀.
     pub lr: f64,
-    /// Parameters of the equation that `q` follows.
-    pub gain: GainConfig,
+    /// Decay γ of `q`.
+    #[config(default = 0.9)]
+    pub gamma: f64,
+    /// Scale η of the entropy.
+    #[config(default = 0.4)]
+    pub eta: f64,
+    /// RuleOptimizer g₀ of `q`.
+    #[config(default = 1.0)]
+    pub g0: f64,
 }
 
 impl EntropyLrConfig {
-    /// Entropy-LR with the gain's default parameters.
-    pub fn new(lr: f64) -> Self {
-        Self { lr, gain: GainConfig::new() }
-    }
-
-    /// Sets the parameters of the equation that `q` follows.
-    #[must_use]
-    pub fn with_gain(mut self, gain: GainConfig) -> Self {
-        self.gain = gain;
-        self
-    }
-
     /// The optimizer, with `q` at its baseline.
     pub fn init(&self) -> Result<EntropyLr, OptimError> {
-        let dynamics = self.gain.check()?;
+        let dynamics = GainConfig { gamma: self.gamma, eta: self.eta, g0: self.g0 }.check()?;
         Ok(EntropyLr { lr: self.lr, q: dynamics.g0(), dynamics, optimizer: SgdConfig::new(self.lr).init()? })
+    }
+}
+
+impl MethodConfig for EntropyLrConfig {
+    const NAMED: &'static [NamedOptimizer] = &[NamedOptimizer::new(
+        "entropy-lr",
+        "Entropy-LR",
+        "sgd whose learning rate follows the gain equation: lr·q² (ablation)",
+        |_| Rule::EntropyLr(EntropyLrConfig::new(0.01)),
+    )];
+
+    fn check(&self) -> Result<(), OptimError> {
+        self.init().map(drop)
+    }
+
+    fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
+        Ok(Box::new(self.init()?))
     }
 }
 
@@ -63,7 +79,7 @@ pub struct EntropyLr {
     lr: f64,
     q: f64,
     dynamics: GainDynamics,
-    optimizer: Baseline,
+    optimizer: RuleOptimizer,
 }
 
 impl EntropyLr {
@@ -92,7 +108,7 @@ impl EntropyLr {
         self.lr
     }
 
-    /// The state as bytes; see [`Baseline::to_bytes`].
+    /// The state as bytes; see [`RuleOptimizer::to_bytes`].
     pub fn to_bytes(&self) -> Result<Vec<u8>, OptimError> {
         self.optimizer.to_bytes_with_gain(self.q)
     }
@@ -101,5 +117,24 @@ impl EntropyLr {
     pub fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), OptimError> {
         self.q = self.optimizer.load_bytes_with_gain(bytes)?;
         Ok(())
+    }
+}
+
+impl<M: Module> Method<M> for EntropyLr {
+    fn step(&mut self, model: M, feedback: &mut dyn Feedback<M>) -> Result<M, NotFinite> {
+        let gradients = feedback.gradients(&model)?;
+        Ok(self.step(model, gradients.of, gradients.entropy))
+    }
+
+    fn reset(&mut self) {
+        self.reset();
+    }
+
+    fn save(&self) -> Result<Vec<u8>, OptimError> {
+        self.to_bytes()
+    }
+
+    fn load(&mut self, state: &[u8]) -> Result<(), OptimError> {
+        self.load_bytes(state)
     }
 }

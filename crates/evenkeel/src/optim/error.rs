@@ -7,32 +7,28 @@ use crate::gain::GainError;
 /// Why an optimizer was refused.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum OptimError {
-    /// Learning rate below zero, infinite or NaN.
-    #[error("lr must be a finite number >= 0, got {0}")]
-    Lr(f64),
-    /// Momentum outside its range.
-    #[error("momentum must be in [0, 1), got {0}")]
-    Momentum(f64),
-    /// Dampening outside its range.
-    #[error("dampening must be in [0, 1], got {0}")]
-    Dampening(f64),
-    /// Negative, infinite or NaN weight decay.
-    #[error("weight_decay must be a finite number >= 0, got {0}")]
-    WeightDecay(f64),
-    /// As PyTorch: Nesterov needs a momentum and no dampening.
-    #[error("nesterov needs momentum > 0 and dampening = 0")]
-    Nesterov,
-    /// A moment's decay outside its range.
-    #[error("{name} must be in [0, 1), got {value}")]
-    Beta {
-        /// `beta1` or `beta2`.
+    /// A parameter that is negative, infinite or NaN.
+    #[error("{name} must be a finite number >= 0, got {value}")]
+    Negative {
+        /// The parameter.
         name: &'static str,
         /// What was given.
         value: f64,
     },
-    /// Negative, infinite or NaN ε.
-    #[error("eps must be a finite number >= 0, got {0}")]
-    Eps(f64),
+    /// A momentum or the decay of a moment outside its range.
+    #[error("{name} must be in [0, 1), got {value}")]
+    Decay {
+        /// The parameter.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// Dampening outside its range.
+    #[error("dampening must be in [0, 1], got {0}")]
+    Dampening(f64),
+    /// As PyTorch: Nesterov needs a momentum and no dampening.
+    #[error("nesterov needs momentum > 0 and dampening = 0")]
+    Nesterov,
     /// Parameters of the gain.
     #[error(transparent)]
     Gain(#[from] GainError),
@@ -44,7 +40,13 @@ pub enum OptimError {
     Record(String),
 }
 
-/// `value` if it is finite and not negative.
-pub(super) fn not_negative(value: f64, error: fn(f64) -> OptimError) -> Result<(), OptimError> {
-    if value >= 0.0 && value.is_finite() { Ok(()) } else { Err(error(value)) }
+/// Refuses a `value` that is negative, infinite or NaN.
+pub(super) fn not_negative(name: &'static str, value: f64) -> Result<(), OptimError> {
+    let fits = value >= 0.0 && value.is_finite();
+    if fits { Ok(()) } else { Err(OptimError::Negative { name, value }) }
+}
+
+/// Refuses a `value` outside [0, 1).
+pub(super) fn below_one(name: &'static str, value: f64) -> Result<(), OptimError> {
+    if (0.0..1.0).contains(&value) { Ok(()) } else { Err(OptimError::Decay { name, value }) }
 }

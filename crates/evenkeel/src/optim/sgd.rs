@@ -1,12 +1,13 @@
 //! Stochastic gradient descent with optional momentum, as PyTorch defines it.
 
+use burn::config::Config;
 use burn::optim::{LearningRate, Optimizer, RecordState, StateSink, StateSource};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
 
-use super::error::not_negative;
-use super::{Baseline, OptimError};
-use crate::ops::scaled_sum;
+use super::error::{below_one, not_negative};
+use super::update::scaled_sum;
+use super::{Method, MethodConfig, NamedOptimizer, OptimError, Rule, RuleOptimizer};
+use crate::nn::Modulated;
 
 /// SGD (momentum 0) or MSGD (momentum 0.9).
 ///
@@ -31,61 +32,50 @@ use crate::ops::scaled_sum;
 /// assert_eq!(msgd.lr(), 0.01);
 /// # Ok::<(), evenkeel::optim::OptimError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Config, Debug, PartialEq)]
 pub struct SgdConfig {
     /// Learning rate α.
     pub lr: f64,
     /// Momentum μ.
+    #[config(default = 0.0)]
     pub momentum: f64,
     /// Dampening of the gradient that enters the momentum.
+    #[config(default = 0.0)]
     pub dampening: f64,
     /// Nesterov momentum.
+    #[config(default = false)]
     pub nesterov: bool,
     /// L2 penalty λ.
+    #[config(default = 0.0)]
     pub weight_decay: f64,
 }
 
 impl SgdConfig {
-    /// Plain SGD.
-    pub fn new(lr: f64) -> Self {
-        Self { lr, momentum: 0.0, dampening: 0.0, nesterov: false, weight_decay: 0.0 }
+    /// The optimizer, ready for its first step.
+    pub fn init(&self) -> Result<RuleOptimizer, OptimError> {
+        Ok(RuleOptimizer::new(self.lr, self.rule()?.into()))
     }
 
-    /// Sets the momentum μ.
-    #[must_use]
-    pub fn with_momentum(mut self, momentum: f64) -> Self {
-        self.momentum = momentum;
-        self
+    /// The bare update rule, for one group of parameters.
+    pub(super) fn rule(&self) -> Result<SgdRule, OptimError> {
+        self.check()?;
+        Ok(SgdRule(self.clone()))
     }
+}
 
-    /// Sets the dampening.
-    #[must_use]
-    pub fn with_dampening(mut self, dampening: f64) -> Self {
-        self.dampening = dampening;
-        self
-    }
+impl MethodConfig for SgdConfig {
+    const NAMED: &'static [NamedOptimizer] = &[
+        NamedOptimizer::new("msgd", "MSGD", "SGD with momentum 0.9", |_| {
+            Rule::Sgd(SgdConfig::new(0.01).with_momentum(0.9))
+        })
+        .by_default(2),
+        NamedOptimizer::new("sgd", "SGD", "plain SGD", |_| Rule::Sgd(SgdConfig::new(0.1))).by_default(4),
+    ];
 
-    /// Sets whether to use Nesterov's momentum.
-    #[must_use]
-    pub fn with_nesterov(mut self, nesterov: bool) -> Self {
-        self.nesterov = nesterov;
-        self
-    }
-
-    /// Sets the L2 penalty λ.
-    #[must_use]
-    pub fn with_weight_decay(mut self, weight_decay: f64) -> Self {
-        self.weight_decay = weight_decay;
-        self
-    }
-
-    /// Checks the ranges without building anything.
-    pub fn check(&self) -> Result<(), OptimError> {
-        not_negative(self.lr, OptimError::Lr)?;
-        not_negative(self.weight_decay, OptimError::WeightDecay)?;
-        if !(0.0..1.0).contains(&self.momentum) {
-            return Err(OptimError::Momentum(self.momentum));
-        }
+    fn check(&self) -> Result<(), OptimError> {
+        not_negative("lr", self.lr)?;
+        not_negative("weight_decay", self.weight_decay)?;
+        below_one("momentum", self.momentum)?;
         if !(0.0..=1.0).contains(&self.dampening) {
             return Err(OptimError::Dampening(self.dampening));
         }
@@ -95,15 +85,8 @@ impl SgdConfig {
         Ok(())
     }
 
-    /// The optimizer, ready for its first step.
-    pub fn init(&self) -> Result<Baseline, OptimError> {
-        Ok(Baseline::new(self.lr, self.rule()?.into()))
-    }
-
-    /// The bare update rule, for one group of parameters.
-    pub(super) fn rule(&self) -> Result<SgdRule, OptimError> {
-        self.check()?;
-        Ok(SgdRule(*self))
+    fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
+        Ok(Box::new(self.init()?))
     }
 }
 
@@ -143,7 +126,7 @@ impl Optimizer for SgdRule {
         mut d: Tensor<D>,
         state: Option<SgdState<D>>,
     ) -> (Tensor<D>, Option<SgdState<D>>) {
-        let SgdConfig { momentum, dampening, nesterov, weight_decay, .. } = self.0;
+        let SgdConfig { momentum, dampening, nesterov, weight_decay, .. } = self.0.clone();
         if weight_decay > 0.0 {
             d = scaled_sum(1.0, d, weight_decay, w.clone());
         }

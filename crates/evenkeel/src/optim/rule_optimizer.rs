@@ -1,23 +1,23 @@
-//! An optimizer with its learning rate, whose state can be cleared, saved and loaded.
+//! A Burn optimizer with its learning rate, whose state can be cleared, saved and loaded.
 
 use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::Bytes;
 
-use super::OptimError;
+use super::{Feedback, Method, NotFinite, OptimError};
 
 /// A Burn optimizer together with its learning rate and the way back to its initial state.
 ///
-/// Made by [`SgdConfig`](super::SgdConfig) and [`AdamConfig`](super::AdamConfig).
+/// Made by the configurations of this module, [`SgdConfig`](super::SgdConfig) for one.
 #[derive(Clone)]
-pub struct Baseline {
+pub struct RuleOptimizer {
     lr: f64,
     // The optimizer as it was before any step: what a reset returns to.
     fresh: ModuleOptimizer,
     optimizer: ModuleOptimizer,
 }
 
-impl Baseline {
+impl RuleOptimizer {
     /// Wraps an optimizer that has not taken a step yet.
     pub fn new(lr: f64, optimizer: ModuleOptimizer) -> Self {
         Self { lr, fresh: optimizer.clone(), optimizer }
@@ -78,5 +78,24 @@ impl Baseline {
         }
         self.load_bytes(state.to_vec())?;
         Ok(gain)
+    }
+}
+
+impl<M: Module> Method<M> for RuleOptimizer {
+    fn step(&mut self, model: M, feedback: &mut dyn Feedback<M>) -> Result<M, NotFinite> {
+        let gradients = feedback.gradients(&model)?;
+        Ok(self.step(model, gradients.of))
+    }
+
+    fn reset(&mut self) {
+        self.reset();
+    }
+
+    fn save(&self) -> Result<Vec<u8>, OptimError> {
+        self.to_bytes()
+    }
+
+    fn load(&mut self, state: &[u8]) -> Result<(), OptimError> {
+        self.load_bytes(state.to_vec())
     }
 }

@@ -1,0 +1,106 @@
+//! What a method of training is: it asks for gradients, moves the weights, and says which weights are evaluated.
+
+use burn::module::Module;
+use burn::optim::GradientsParams;
+use thiserror::Error;
+
+use super::OptimError;
+
+/// The loss is infinite or not a number: training has diverged.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[error("the training loss is {0}")]
+pub struct NotFinite(pub f64);
+
+/// What one pass forward and backward over a batch gives.
+pub struct Gradients {
+    /// Mean cross-entropy of the batch.
+    pub loss: f64,
+    /// Mean output entropy of the batch in nats (`H`).
+    pub entropy: f64,
+    /// Gradients of the loss with respect to the base weights.
+    pub of: GradientsParams,
+}
+
+/// Where a method gets its gradients from during one iteration.
+///
+/// The first call of [`gradients`](Self::gradients) is the iteration's own batch: what it sees is what is recorded. Everything else
+/// is there for methods that need more than one gradient, a second batch, or an oracle that knows of tasks.
+pub trait Feedback<M> {
+    /// Loss, entropy and gradients of `model` on the present batch. May be asked at any weights, any number of times.
+    fn gradients(&mut self, model: &M) -> Result<Gradients, NotFinite>;
+
+    /// Moves on to another batch, drawn independently from the same data.
+    fn draw_again(&mut self);
+
+    /// The same on a batch of the tasks before this one; `None` in the first task. An oracle: it needs the old data.
+    fn gradients_on_old_tasks(&mut self, model: &M) -> Result<Option<Gradients>, NotFinite>;
+
+    /// Iterations done since the last task switch. An oracle: it needs to be told of the switch.
+    fn since_switch(&self) -> u64;
+}
+
+/// A way to train a model, with the state that it keeps between iterations.
+///
+/// ```
+/// use burn::{module::Module, nn::LinearConfig, optim::GradientsParams, tensor::{Device, Int, Tensor}};
+/// use evenkeel::{entropy::mean_entropy, nn::{Modulated, cross_entropy}, optim::{Feedback, Gradients, Method, NotFinite, optimizer}};
+/// # use evenkeel::gain::Gain;
+///
+/// // A model of your own: `with_gain` may do nothing if you never train it under a gain.
+/// #[derive(Module, Debug)]
+/// struct Model { layer: burn::nn::Linear }
+/// impl Modulated for Model { fn with_gain(self, _: &Gain) -> Self { self } }
+///
+/// // Where its gradients come from.
+/// struct Batch { x: Tensor<2>, y: Tensor<1, Int> }
+/// impl Feedback<Model> for Batch {
+///     fn gradients(&mut self, model: &Model) -> Result<Gradients, NotFinite> {
+///         let logits = model.layer.forward(self.x.clone());
+///         let entropy = mean_entropy(&logits);
+///         let loss = cross_entropy(logits, self.y.clone());
+///         let value = f64::from(loss.clone().into_scalar::<f32>());
+///         Ok(Gradients { loss: value, entropy, of: GradientsParams::from_grads(loss.backward(), model) })
+///     }
+///     fn draw_again(&mut self) {}
+///     fn gradients_on_old_tasks(&mut self, _: &Model) -> Result<Option<Gradients>, NotFinite> { Ok(None) }
+///     fn since_switch(&self) -> u64 { 0 }
+/// }
+///
+/// let device = Device::flex().autodiff();
+/// let mut model = Model { layer: LinearConfig::new(4, 3).init(&device) };
+/// let mut batch = Batch { x: Tensor::ones([8, 4], &device), y: Tensor::zeros([8], &device) };
+/// // Any optimizer of the list, by name.
+/// let mut method: Box<dyn Method<Model>> = optimizer("lion").unwrap().rule().method()?;
+/// for _ in 0..10 {
+///     model = method.step(model, &mut batch)?;
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Method<M: Module>: Send {
+    /// What must be done to a fresh model before its first step: put it under a gain, say.
+    fn prepare(&mut self, model: M) -> M {
+        model
+    }
+
+    /// One iteration.
+    fn step(&mut self, model: M, feedback: &mut dyn Feedback<M>) -> Result<M, NotFinite>;
+
+    /// The weights that are evaluated: those that are trained, unless the method keeps others (an average, say).
+    fn evaluated(&self, model: &M) -> M {
+        model.clone()
+    }
+
+    /// The gain, where there is one.
+    fn gain(&self) -> Option<f64> {
+        None
+    }
+
+    /// Forgets momentum and moments, as an oracle does at a task switch.
+    fn reset(&mut self);
+
+    /// The state as bytes, for [`load`](Self::load). The model's own record has to be saved with it.
+    fn save(&self) -> Result<Vec<u8>, OptimError>;
+
+    /// Restores what [`save`](Self::save) wrote; the next step is then the one that would have followed.
+    fn load(&mut self, state: &[u8]) -> Result<(), OptimError>;
+}

@@ -1,0 +1,106 @@
+//! The list of optimizers. One line of [`rules!`] registers a file; everything that lists, names or matches optimizers is made from it.
+
+
+use super::Rule;
+
+/// An optimizer with a name: a rule with its parameters.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedOptimizer {
+    /// Its name on the command line and in experiment files.
+    pub name: &'static str,
+    /// Its name in tables and figures.
+    pub shown: &'static str,
+    /// One line for lists.
+    pub summary: &'static str,
+    /// Its place among the optimizers that run when none is named; `None` if it is not one of them.
+    pub rank: Option<u8>,
+    /// The optimizer whose parameters for a benchmark it shares, if it is a variant of one.
+    pub base: Option<&'static str>,
+    /// Its rule with the default parameters, given those of the base.
+    pub(super) rule: fn(Option<Rule>) -> Rule,
+}
+
+impl NamedOptimizer {
+    /// An optimizer with parameters of its own.
+    pub(super) const fn new(
+        name: &'static str,
+        shown: &'static str,
+        summary: &'static str,
+        rule: fn(Option<Rule>) -> Rule,
+    ) -> Self {
+        Self { name, shown, summary, rank: None, base: None, rule }
+    }
+
+    /// Runs by default, at this place in tables.
+    pub(super) const fn by_default(mut self, rank: u8) -> Self {
+        self.rank = Some(rank);
+        self
+    }
+
+    /// A variant of another optimizer.
+    pub(super) const fn variant_of(mut self, base: &'static str) -> Self {
+        self.base = Some(base);
+        self
+    }
+
+    /// The rule with its default parameters.
+    pub fn rule(&self) -> Rule {
+        let base = self.base.and_then(optimizer).map(NamedOptimizer::rule);
+        (self.rule)(base)
+    }
+
+    /// The rule as a variant of `base`, whose parameters may have been changed.
+    pub fn rule_from(&self, base: Rule) -> Rule {
+        (self.rule)(Some(base))
+    }
+}
+
+/// The optimizer of that name.
+pub fn optimizer(name: &str) -> Option<&'static NamedOptimizer> {
+    optimizers().find(|optimizer| optimizer.name == name)
+}
+
+/// All optimizers that have a name: first those that run by default, then the others in the order of the list.
+pub fn optimizers() -> impl Iterator<Item = &'static NamedOptimizer> {
+    let mut all: Vec<_> = Rule::NAMED.iter().flat_map(|file| file.iter()).collect();
+    all.sort_by_key(|optimizer| optimizer.rank.unwrap_or(u8::MAX));
+    all.into_iter()
+}
+
+/// Declares the modules, the enum [`Rule`] over their configurations, and the list of named optimizers.
+macro_rules! rules {
+    ($($variant:ident = $kind:literal in $module:ident: $config:ident;)*) => {
+        $(mod $module; pub use $module::*;)*
+
+        /// An update rule with its parameters, as experiment files and run descriptions hold it.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum Rule {
+            $(
+                #[doc = concat!("See [`", stringify!($config), "`].")]
+                #[serde(rename = $kind)]
+                $variant($config),
+            )*
+        }
+
+        impl Rule {
+            /// Names of the rules.
+            pub const KINDS: &'static [&'static str] = &[$($kind),*];
+
+            pub(in crate::optim) const NAMED: &'static [&'static [NamedOptimizer]] =
+                &[$(<$config as MethodConfig>::NAMED),*];
+
+            /// Checks the ranges of the parameters.
+            pub fn check(&self) -> Result<(), OptimError> {
+                match self { $(Self::$variant(config) => config.check(),)* }
+            }
+
+            /// The method, ready for its first step on a model of this kind.
+            pub fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
+                match self { $(Self::$variant(config) => config.method(),)* }
+            }
+        }
+    };
+}
+pub(super) use rules;
+
