@@ -1,18 +1,36 @@
-//! What one run is: a checked, serialisable description whose hash is the run's name.
+//! What a run is: settings, the lists of what can be named in them, and the checks before anything is computed.
+
+pub mod benchmarks;
+mod check;
+mod error;
+pub mod experiment;
+mod keys;
+pub mod optimizers;
+pub mod plan;
 
 use std::fmt;
 
-use evenkeel::gain::GainConfig;
-use evenkeel::optim::{AdamConfig, EntropyLrConfig, NgmSgdConfig, OptimError, SgdConfig};
+use evenkeel::optim::Rule;
+use evenkeel_data::StreamSpec;
+use evenkeel_models::ModelSpec;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+
+pub use self::benchmarks::{BENCHMARKS, Benchmark};
+pub use self::check::{CheckedExperiment, CheckedRun};
+pub use self::error::ExperimentError;
+pub use self::experiment::Experiment;
+pub(crate) use self::keys::{object, suggest};
+pub use self::plan::Plan;
+use crate::run::probes::ProbeSpecs;
 
 /// Everything that decides the numbers of a run. Same spec, same bytes: threads, the folder of the
 /// results and restarts are not in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSpec {
-    /// Benchmark, for the reader and for the paper's numbers.
+    /// The benchmark, for the reader and for the paper's numbers.
     pub benchmark: String,
     /// The stream, the model and the protocol.
     pub settings: Settings,
@@ -25,54 +43,39 @@ pub struct RunSpec {
     pub data_sha256: Option<String>,
 }
 
-/// The protocol of a benchmark; every field is a key of an experiment file and of `--set`.
+/// The protocol of a benchmark.
+///
+/// Each field is a key of an experiment file and of `--set`. The keys of the stream, of the model and of the probes stand beside the
+/// others there: `scenario`, `model` and the names of the probes choose which of them there are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// `mnist`, `fashion-mnist`, `digits`, `cifar10`, `cifar100`, `mini-imagenet`; `idx:DIR` or `folder:DIR` for files of your own.
+    /// A name of `evenkeel data list`, or `idx:DIR` or `folder:DIR` for files of your own.
     pub data: String,
-    /// `split`, `rotated` or `domain`.
-    pub scenario: Scenario,
-    /// Split: classes a task.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub classes_per_task: Option<usize>,
-    /// Split: order in which the classes come; all of them in label order if absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub class_order: Option<Vec<u16>>,
-    /// Rotated: counter-clockwise degrees of each task.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub degrees: Option<Vec<f64>>,
-    /// Domain: number of tasks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub domains: Option<usize>,
-    /// Iterations a task.
+    /// How the data becomes a sequence of tasks.
+    pub stream: StreamSpec,
+    /// Iterations per task.
     pub iterations: u64,
-    /// Examples a batch.
+    /// Examples per batch.
     pub batch: usize,
-    /// The network: `mlp` or `slim-resnet18`.
-    #[serde(default, skip_serializing_if = "Model::is_mlp")]
-    pub model: Model,
+    /// The network.
+    pub model: ModelSpec,
     /// Zero padding for a random crop of training images, with a horizontal flip; no augmentation if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crop_padding: Option<usize>,
-    /// Hidden units of the MLP.
-    pub hidden: Vec<usize>,
     /// Capacity of the replay buffer; joint training if absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub replay: Option<usize>,
-    /// ρ: evaluate after every so many iterations (and at each task's end).
-    pub eval_every: u64,
-    /// Evaluate on so many random test images a task; all if absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub eval_samples: Option<usize>,
-    /// Evaluate every seen task at every evaluation, not only at task ends.
-    pub eval_all_tasks: bool,
-    /// Record the accuracy on each training batch in `extra.csv`.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub train_acc: bool,
-    /// Measure the curvature of the task-1 loss around a task switch, into `extra.csv`; not at all if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub curvature: Option<CurvatureWindow>,
+    pub replay: Option<usize>,
+    /// ρ: the model is evaluated after every so many iterations (and at each task's end).
+    pub eval_every: u64,
+    /// Random test images per task that are evaluated; all if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eval_samples: Option<usize>,
+    /// Whether every seen task is evaluated at every evaluation, not only at task ends.
+    pub eval_all_tasks: bool,
+    /// What else is recorded.
+    #[serde(default, skip_serializing_if = "ProbeSpecs::is_empty")]
+    pub probes: ProbeSpecs,
     /// Compute device: `flex`.
     pub device: String,
 }
@@ -82,77 +85,6 @@ impl Settings {
     pub fn task_of(&self, iteration: u64) -> usize {
         ((iteration - 1) / self.iterations) as usize + 1
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde asks for
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-/// When and how the curvature of the task-1 loss is measured: at the switch, after each of the first `dense` iterations,
-/// then after every `every` until `after`. One measurement takes some hundred times as long as an iteration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct CurvatureWindow {
-    /// The switch: k stands for k→k+1.
-    pub switch: usize,
-    /// Iterations after the switch that are all measured.
-    pub dense: u64,
-    /// Spacing of the later measurements.
-    pub every: u64,
-    /// Last iteration after the switch.
-    pub after: u64,
-    /// Steps of the power iteration.
-    pub steps: usize,
-    /// Fixed batches of the task-1 test set over which the loss is averaged.
-    pub batches: usize,
-    /// Images in each of them.
-    pub batch: usize,
-}
-
-impl Default for CurvatureWindow {
-    fn default() -> Self {
-        Self { switch: 1, dense: 10, every: 10, after: 100, steps: 25, batches: 5, batch: 128 }
-    }
-}
-
-impl CurvatureWindow {
-    /// Whether to measure after `iteration`, where a task takes `per_task`.
-    pub fn includes(&self, iteration: u64, per_task: u64) -> bool {
-        iteration.checked_sub(self.switch as u64 * per_task).is_some_and(|since| {
-            since <= self.after.min(per_task) && (since <= self.dense || since.is_multiple_of(self.every))
-        })
-    }
-}
-
-/// The network that is trained.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Model {
-    /// Perceptron with ReLU and without biases, every layer modulated.
-    #[default]
-    Mlp,
-    /// Slim ResNet-18, its head modulated.
-    SlimResnet18,
-}
-
-impl Model {
-    #[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde asks for
-    fn is_mlp(&self) -> bool {
-        *self == Self::Mlp
-    }
-}
-
-/// How a data set becomes a sequence of tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scenario {
-    /// Class-incremental: new classes with each task.
-    Split,
-    /// Domain-incremental: the same classes, rotated.
-    Rotated,
-    /// Domain-incremental: the same coarse classes, other fine classes.
-    Domain,
 }
 
 /// A named optimizer with its parameters.
@@ -171,145 +103,52 @@ pub struct OptimizerSpec {
     pub freeze: bool,
 }
 
-/// An update rule with its parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Rule {
-    /// SGD under a gain.
-    NgmSgd {
-        /// Learning rate α.
-        lr: f64,
-        /// Decay γ of the gain.
-        gamma: f64,
-        /// Gain scale η.
-        eta: f64,
-        /// Tonic gain g₀.
-        g0: f64,
-    },
-    /// Plain SGD whose learning rate, and not its weights, follows the gain equation: `lr·q²`.
-    EntropyLr {
-        /// Learning rate α₀.
-        lr: f64,
-        /// Decay γ of q.
-        gamma: f64,
-        /// Scale η of the entropy.
-        eta: f64,
-        /// Baseline g₀ of q.
-        g0: f64,
-    },
-    /// SGD, with momentum or without.
-    Sgd {
-        /// Learning rate α.
-        lr: f64,
-        /// Momentum μ.
-        momentum: f64,
-        /// Dampening.
-        dampening: f64,
-        /// Nesterov's momentum.
-        nesterov: bool,
-        /// L2 penalty.
-        weight_decay: f64,
-    },
-    /// Adam.
-    Adam {
-        /// Learning rate α.
-        lr: f64,
-        /// β₁.
-        beta1: f64,
-        /// β₂.
-        beta2: f64,
-        /// ε.
-        eps: f64,
-        /// L2 penalty.
-        weight_decay: f64,
-    },
+#[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde asks for
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
-impl Rule {
-    /// Checks the parameters' ranges.
-    pub fn check(&self) -> Result<(), OptimError> {
-        match *self {
-            Rule::NgmSgd { .. } => self.ngm_sgd().map_or(Ok(()), |config| config.init().map(drop)),
-            Rule::EntropyLr { .. } => self.entropy_lr().map_or(Ok(()), |config| config.init().map(drop)),
-            Rule::Sgd { .. } | Rule::Adam { .. } => self.baseline().map(drop),
-        }
+impl OptimizerSpec {
+    /// The parameters of the rule and the run options, by name.
+    pub fn parameters(&self) -> Map<String, Value> {
+        let mut parameters = self.rule_parameters();
+        parameters.insert("reset".into(), self.reset.into());
+        parameters.insert("freeze".into(), self.freeze.into());
+        parameters
     }
 
-    /// The configuration of NGM-SGD, if that is the rule.
-    pub fn ngm_sgd(&self) -> Option<NgmSgdConfig> {
-        match *self {
-            Rule::NgmSgd { lr, gamma, eta, g0 } => {
-                Some(NgmSgdConfig::new(lr).with_gain(GainConfig { gamma, eta, g0 }))
-            }
-            _ => None,
-        }
+    fn rule_parameters(&self) -> Map<String, Value> {
+        let mut parameters = object(&self.rule);
+        parameters.remove("kind");
+        parameters
     }
 
-    /// The configuration of Entropy-LR, if that is the rule.
-    pub fn entropy_lr(&self) -> Option<EntropyLrConfig> {
-        match *self {
-            Rule::EntropyLr { lr, gamma, eta, g0 } => {
-                Some(EntropyLrConfig::new(lr).with_gain(GainConfig { gamma, eta, g0 }))
-            }
-            _ => None,
-        }
+    /// A number among the parameters of the rule.
+    pub fn number(&self, parameter: &str) -> Option<f64> {
+        self.rule_parameters().get(parameter)?.as_f64()
     }
 
-    /// The learning rate.
-    pub fn lr(&self) -> f64 {
-        match *self {
-            Rule::NgmSgd { lr, .. }
-            | Rule::EntropyLr { lr, .. }
-            | Rule::Sgd { lr, .. }
-            | Rule::Adam { lr, .. } => lr,
-        }
+    /// Name of the rule.
+    pub fn kind(&self) -> String {
+        object(&self.rule).get("kind").and_then(Value::as_str).unwrap_or_default().to_string()
     }
 
-    /// The optimizer without its gain: for NGM-SGD and Entropy-LR plain SGD.
-    pub fn baseline(&self) -> Result<evenkeel::optim::Baseline, OptimError> {
-        match *self {
-            Rule::NgmSgd { lr, .. } | Rule::EntropyLr { lr, .. } => SgdConfig::new(lr).init(),
-            Rule::Sgd { lr, momentum, dampening, nesterov, weight_decay } => {
-                SgdConfig { lr, momentum, dampening, nesterov, weight_decay }.init()
-            }
-            Rule::Adam { lr, beta1, beta2, eps, weight_decay } => {
-                AdamConfig { lr, beta1, beta2, eps, weight_decay }.init()
-            }
-        }
+    /// The name as tables show it.
+    pub fn shown(&self) -> String {
+        optimizers::shown(&self.name)
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for OptimizerSpec {
     /// The parameters that are not zero, as `key=value`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let numbers = match *self {
-            Rule::NgmSgd { lr, gamma, eta, g0 } | Rule::EntropyLr { lr, gamma, eta, g0 } => {
-                vec![("lr", lr), ("gamma", gamma), ("eta", eta), ("g0", g0)]
-            }
-            Rule::Sgd { lr, momentum, dampening, weight_decay, .. } => {
-                vec![
-                    ("lr", lr),
-                    ("momentum", momentum),
-                    ("dampening", dampening),
-                    ("weight_decay", weight_decay),
-                ]
-            }
-            Rule::Adam { lr, beta1, beta2, eps, weight_decay } => {
-                vec![
-                    ("lr", lr),
-                    ("beta1", beta1),
-                    ("beta2", beta2),
-                    ("eps", eps),
-                    ("weight_decay", weight_decay),
-                ]
-            }
-        };
-        let shown = numbers.iter().filter(|(_, value)| *value != 0.0);
-        let mut text: Vec<String> = shown.map(|(key, value)| format!("{key}={value:?}")).collect();
-        if matches!(self, Rule::Sgd { nesterov: true, .. }) {
-            text.push("nesterov=true".to_string());
-        }
-        f.write_str(&text.join(" "))
+        let parameters = self.rule_parameters();
+        let shown = parameters.iter().filter_map(|(key, value)| match value {
+            Value::Number(number) if number.as_f64() == Some(0.0) => None,
+            Value::Bool(false) | Value::Null => None,
+            value => Some(format!("{key}={value}")),
+        });
+        f.write_str(&shown.collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -318,7 +157,7 @@ impl RunSpec {
     pub fn id(&self) -> String {
         let json = serde_json::to_vec(self).expect("a spec is plain data");
         let digest = Sha256::digest(json);
-        crate::hash::hex(&digest[..6])
+        evenkeel_data::files::hex(&digest[..6])
     }
 
     /// Folder name: readable, and unique by the id.
@@ -326,9 +165,25 @@ impl RunSpec {
         format!("{}-seed{}-{}", self.optimizer.name, self.seed, self.id())
     }
 
-    /// The spec without its seed: what a row of a table averages over.
+    /// What the runs of a row of a table have in common: all but the seed.
     #[must_use]
     pub fn without_seed(&self) -> Self {
         Self { seed: 0, ..self.clone() }
     }
+
+    /// What the runs of a table have in common: all but the seed and the optimizer, whatever its parameters, reset and freezing.
+    pub fn protocol(&self) -> Protocol<'_> {
+        Protocol { benchmark: &self.benchmark, settings: &self.settings, data_sha256: self.data_sha256.as_deref() }
+    }
+}
+
+/// What runs must share to be compared with each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Protocol<'a> {
+    /// The benchmark.
+    pub benchmark: &'a str,
+    /// The settings.
+    pub settings: &'a Settings,
+    /// Checksum of data that is not in the catalogue.
+    pub data_sha256: Option<&'a str>,
 }

@@ -3,25 +3,27 @@
 //! ```text
 //! DIR/ngm-sgd-seed0-0123456789ab/
 //!     run.json        spec, status, version, machine
-//!     curve.csv       one row an evaluation, append-only
+//!     curve.csv       one row per evaluation, append-only
 //!     extra.csv       what else was asked for: curvature, training accuracy
 //!     checkpoint.bin  only while the run is unfinished
 //!     lock            held by the process that works on the run
 //! ```
 
+pub mod recorded;
 mod writer;
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use evenkeel_data::files;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::atomic_file;
-use crate::checkpoint::CheckpointError;
-use crate::extra::EXTRA_FILE;
-use crate::machine::Machine;
+use self::recorded::EXTRA_FILE;
+use crate::program;
+use crate::run::checkpoint::CheckpointError;
+use crate::run::machine::Machine;
 use crate::spec::RunSpec;
 pub use writer::RunWriter;
 
@@ -110,6 +112,12 @@ pub struct RunRecord {
     pub status: Status,
     /// Version of evenkeel.
     pub version: String,
+    /// Commit of the program that ended it, or works on it.
+    #[serde(default)]
+    pub commit: String,
+    /// Commits of other programs that did a part of it before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub begun_by: Vec<String>,
     /// Where it ran.
     pub machine: Machine,
     /// Seconds of training, all restarts together.
@@ -122,7 +130,9 @@ impl RunRecord {
             id: spec.id(),
             spec: spec.clone(),
             status: Status::Unfinished,
-            version: env!("CARGO_PKG_VERSION").to_string(),
+            version: program::VERSION.to_string(),
+            commit: program::COMMIT.to_string(),
+            begun_by: Vec::new(),
             machine: Machine::here(),
             seconds,
         }
@@ -180,7 +190,7 @@ impl Store {
     /// Creates the folder, so that a wrong path is known before anything is computed.
     pub fn create(&self) -> Result<(), StoreError> {
         std::fs::create_dir_all(&self.dir).map_err(io_error(&self.dir))?;
-        atomic_file::in_folder(&self.dir).map(drop).map_err(io_error(&self.dir))
+        files::in_folder(&self.dir).map(drop).map_err(io_error(&self.dir))
     }
 
     /// Folder of a run.
@@ -257,13 +267,13 @@ pub fn is_locked(dir: &Path) -> bool {
 
 /// Writes JSON to a temporary file, syncs it and renames it into place.
 pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
-    let write = || atomic_file::publish(json_file(path, value)?, path);
+    let write = || files::publish(json_file(path, value)?, path);
     write().map(drop).map_err(io_error(path))
 }
 
 /// A temporary file beside `path`.
 fn json_file<T: Serialize>(path: &Path, value: &T) -> io::Result<tempfile::NamedTempFile> {
-    let mut file = atomic_file::beside(path)?;
+    let mut file = files::beside(path)?;
     serde_json::to_writer_pretty(&mut file, value)?;
     file.write_all(b"\n")?;
     file.as_file().sync_all()?;

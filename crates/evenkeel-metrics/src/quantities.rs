@@ -41,6 +41,8 @@ pub struct Quantity {
     pub digits: usize,
     /// Which values are good.
     pub better: Better,
+    /// Whether it is one of the four metrics of the paper's tables.
+    pub in_paper: bool,
     /// What a seed counts whose training diverged; without such a value it counts nothing, and neither do the other seeds.
     pub worst: Option<f64>,
     /// The number; `None` where the curve does not hold what it needs.

@@ -1,27 +1,29 @@
 //! Runs a list of specs and shows how it goes: what `run` and `reproduce` have in common.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use evenkeel_data::Loaded;
+
 use super::error::BadInput;
 use super::interrupt;
-use crate::experiment::Experiment;
-use crate::machine::cores;
-use crate::progress::{FetchProgress, RunProgress};
-use crate::runner::{self, Failure, Options};
-use crate::spec::RunSpec;
+use crate::run::machine::cores;
+use crate::run::prepare::{PrepareError, cut};
+use crate::run::progress::{FetchProgress, RunProgress};
+use crate::run::runner::{self, Failure, Options};
+use crate::spec::{CheckedExperiment, RunSpec};
 use crate::store::{Store, StoredRun};
-use crate::stream::{PrepareError, prepare};
 
 /// How many processes, and what each may use.
 #[derive(clap::Args)]
 pub(super) struct Processes {
-    /// Runs at once [default: one a core].
+    /// Runs at once [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Threads a run; they change the speed, never a number [default: the cores that the jobs leave, at least 1].
+    /// Threads per run; they change the speed, never a number [default: the cores that the jobs leave, at least 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Seconds between checkpoints of a run.
@@ -43,7 +45,7 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
 }
 
 impl Processes {
-    fn options(&self, pending: usize) -> Options {
+    fn options(&self, pending: usize, decoded: HashMap<String, PathBuf>) -> Options {
         let cores = cores();
         let jobs = self.jobs.map_or(cores, usize::from).min(pending.max(1));
         let threads = self.threads.map_or((cores / jobs).max(1), usize::from);
@@ -52,21 +54,55 @@ impl Processes {
             threads,
             checkpoint_every: Duration::from_secs_f64(self.checkpoint_seconds),
             keep_weights: self.keep_weights,
+            decoded,
         }
     }
 }
 
-/// Runs to do, each with its number of iterations.
+/// Runs to do, each with its number of iterations, and their data.
 #[derive(Default)]
 pub(super) struct Work {
     pub(super) specs: Vec<RunSpec>,
     iterations: Vec<u64>,
+    decoded: Decoded,
+}
+
+/// Data sets that this process has decoded and verified for all of its workers, in files that go with it.
+#[derive(Default)]
+struct Decoded {
+    folder: Option<tempfile::TempDir>,
+    files: HashMap<String, PathBuf>,
+}
+
+impl Decoded {
+    /// Writes a data set for the workers. Where that cannot be (a full disk), each worker loads it by itself.
+    fn keep(&mut self, name: &str, data: &Loaded) {
+        if self.folder.is_none() {
+            self.folder = tempfile::tempdir().ok();
+        }
+        if let Some(folder) = &self.folder {
+            let path = folder.path().join(format!("{}.data", self.files.len()));
+            if data.save(&path).is_ok() {
+                self.files.insert(name.to_string(), path);
+            }
+        }
+    }
+
+    /// A data set by its name in the settings, from its source the first time.
+    fn load(&mut self, name: &str) -> Result<Loaded, PrepareError> {
+        if let Some(data) = self.files.get(name).and_then(|path| Loaded::read(path).ok()) {
+            return Ok(data);
+        }
+        let data = evenkeel_data::load(name, &mut FetchProgress::default())?;
+        self.keep(name, &data);
+        Ok(data)
+    }
 }
 
 impl Work {
     /// Adds the runs of an experiment. Its data is fetched and checked here, before the first iteration of any.
-    pub(super) fn add(&mut self, experiment: &Experiment) -> Result<(), PrepareError> {
-        let prepared = prepare(&experiment.settings, &mut FetchProgress::default())?;
+    pub(super) fn add(&mut self, experiment: &CheckedExperiment) -> Result<(), PrepareError> {
+        let prepared = cut(&experiment.settings, self.decoded.load(&experiment.settings.data)?)?;
         let specs = experiment.expand(prepared.data_sha256.as_deref());
         let iterations = experiment.settings.iterations * prepared.stream.len() as u64;
         self.iterations.extend(specs.iter().map(|_| iterations));
@@ -114,7 +150,7 @@ pub(super) fn execute(
             pending.insert(index, *iterations);
         }
     }
-    let options = processes.options(pending.len());
+    let options = processes.options(pending.len(), work.decoded.files.clone());
     eprintln!(
         "{title}: {} runs, {} iterations in all, {} to do, {} at once; results in {}",
         work.specs.len(),
@@ -125,7 +161,7 @@ pub(super) fn execute(
     );
     let stop = interrupt::flag()?;
     let mut progress = RunProgress::new(&work.specs, pending);
-    let tally = runner::run(store, &work.specs, options, &stop, |event| progress.on(&event))?;
+    let tally = runner::run(store, &work.specs, &options, &stop, |event| progress.on(&event))?;
     progress.close();
     let stopped = tally.interrupted || stop.load(Ordering::Relaxed);
     if stopped {

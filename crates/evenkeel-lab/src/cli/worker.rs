@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::error::BadInput;
 use super::interrupt;
-use crate::runner::{EXIT_INTERRUPTED, EXIT_LOCKED};
+use crate::run::runner::{EXIT_INTERRUPTED, EXIT_LOCKED};
+use crate::run::train::{Outcome, TrainError};
+use crate::run::worker::{self, Options};
 use crate::store::{RunRecord, StoreError};
-use crate::train::{Outcome, TrainError};
-use crate::worker;
 
 /// Run, or continue, the one run that RUN_DIR/run.json describes.
 ///
@@ -33,6 +33,9 @@ pub(super) struct Args {
     /// Keep the weights at the end of the run: RUN_DIR/weights.safetensors.
     #[arg(long)]
     keep_weights: bool,
+    /// The data as the process that started this one has decoded it.
+    #[arg(long, value_name = "FILE", hide = true)]
+    decoded: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -43,9 +46,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.stop_with_stdin {
         watch_stdin(Arc::clone(&stop));
     }
-    let every = Duration::from_secs_f64(args.checkpoint_seconds);
+    let spec = record.spec.check()?;
+    let options = Options {
+        checkpoint_every: Duration::from_secs_f64(args.checkpoint_seconds),
+        keep_weights: args.keep_weights,
+        decoded: args.decoded.clone(),
+    };
     // On a thread of the pool, so that no operation has to wake one up.
-    let result = pool.install(|| worker::run(&args.run_dir, &record.spec, every, args.keep_weights, stop));
+    let result = pool.install(|| worker::run(&args.run_dir, &spec, &options, stop));
     let locked = |error: &anyhow::Error| {
         let store = error.downcast_ref::<StoreError>().or(match error.downcast_ref::<TrainError>() {
             Some(TrainError::Store(error)) => Some(error),

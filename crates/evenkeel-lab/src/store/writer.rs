@@ -5,12 +5,13 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use evenkeel_data::files;
 use evenkeel_metrics::{Point, write_header, write_point};
 
+use super::recorded::{EXTRA_FILE, ExtraWriter};
 use super::{RunRecord, Status, StoreError, io_error, read_record, write_json};
-use crate::atomic_file;
-use crate::checkpoint::{Checkpoint, Header};
-use crate::extra::{EXTRA_FILE, ExtraWriter};
+use crate::program;
+use crate::run::checkpoint::{Checkpoint, Header};
 use crate::spec::RunSpec;
 
 /// A run directory that this process works on. Dropping it releases the lock.
@@ -69,7 +70,14 @@ impl RunWriter {
         let extra = ExtraWriter::open(&path, done).map_err(io_error(&path))?;
 
         let seconds = checkpoint.as_ref().map_or(0.0, |checkpoint| checkpoint.header.seconds);
-        let record = RunRecord::new(spec, seconds);
+        let mut record = RunRecord::new(spec, seconds);
+        if let Some(checkpoint) = &checkpoint {
+            record.begun_by = known.map(|known| known.begun_by).unwrap_or_default();
+            let before = &checkpoint.header.commit;
+            if before != program::COMMIT && !record.begun_by.contains(before) {
+                record.begun_by.push(before.clone());
+            }
+        }
         let mut writer =
             Self { dir: dir.to_path_buf(), record, curve: BufWriter::new(curve), extra, tasks, _lock: lock };
         writer.write_record()?;
@@ -166,7 +174,7 @@ fn lock(dir: &Path) -> Result<File, StoreError> {
 /// Removes temporary files of a process that was killed while it wrote one. Only under the lock.
 fn sweep(dir: &Path) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(atomic_file::PREFIX) {
+        if entry.file_name().to_string_lossy().starts_with(files::PREFIX) {
             let _ = std::fs::remove_file(entry.path());
         }
     }

@@ -9,6 +9,7 @@ pub(super) const QUANTITY: Quantity = Quantity {
     unit: Unit::Percent,
     digits: 2,
     better: Better::More,
+    in_paper: true,
     worst: Some(0.0),
     of: |curve| Some(Metrics::of(curve).ok()?.avg_min_acc),
 };

@@ -9,6 +9,7 @@ pub(super) const QUANTITY: Quantity = Quantity {
     unit: Unit::Fraction,
     digits: 3,
     better: Better::Less,
+    in_paper: true,
     worst: Some(1.0),
     of: |curve| Metrics::of(curve).ok()?.avg_sg,
 };

@@ -9,6 +9,7 @@ pub(super) const QUANTITY: Quantity = Quantity {
     unit: Unit::Nats,
     digits: 3,
     better: Better::Less,
+    in_paper: false,
     worst: None,
     of: |curve| mean_of(curve, |gap, _| gap.loss_spike),
 };

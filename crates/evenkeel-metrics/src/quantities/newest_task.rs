@@ -9,6 +9,7 @@ pub(super) const QUANTITY: Quantity = Quantity {
     unit: Unit::Percent,
     digits: 2,
     better: Better::More,
+    in_paper: false,
     worst: Some(0.0),
     of: |curve| Plasticity::of(curve).new_task_acc,
 };

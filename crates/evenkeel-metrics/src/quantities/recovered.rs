@@ -9,6 +9,7 @@ pub(super) const QUANTITY: Quantity = Quantity {
     unit: Unit::Percent,
     digits: 0,
     better: Better::More,
+    in_paper: false,
     worst: Some(0.0),
     of: |curve| mean_of(curve, |gap, _| Some(if gap.recovery.is_some() { 100.0 } else { 0.0 })),
 };

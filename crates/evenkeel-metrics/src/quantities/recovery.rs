@@ -9,6 +9,7 @@ pub(super) const QUANTITY: Quantity = Quantity {
     unit: Unit::Iterations,
     digits: 1,
     better: Better::Less,
+    in_paper: false,
     worst: None,
     of: |curve| mean_of(curve, |gap, length| Some(gap.recovery.unwrap_or(length) as f64)),
 };

@@ -1,43 +1,45 @@
 //! Evaluations that wait until a thread has time for them.
 
-use evenkeel_data::Shape;
 use evenkeel_metrics::Point;
+use evenkeel_models::{Architecture, Evaluator};
 
-use crate::evaluate::{Evaluation, TestSets};
-use crate::learner::Learner;
-use crate::network::Snapshot;
-use crate::train::Seen;
+use super::evaluate::{Evaluation, TestSets};
+use super::feedback::Seen;
+use super::learner::Learner;
 
 /// An evaluation that is still to be done, of the model as it was after its step.
-pub(crate) struct Pending {
-    model: Snapshot,
+pub(crate) struct Pending<N: Architecture> {
+    model: <N::Evaluator as Evaluator<N>>::Snapshot,
     /// All of the point but what the evaluation finds.
     point: Point,
     all_tasks: bool,
 }
 
-impl Pending {
+impl<N: Architecture> Pending<N> {
     /// Of the model as it is now; `seen` is what its last step saw.
     pub(crate) fn new(
-        learner: &Learner,
-        shape: Shape,
+        learner: &Learner<N>,
+        tests: &TestSets<'_, N>,
         iteration: u64,
         task: usize,
         all_tasks: bool,
         seen: &Seen,
     ) -> Self {
         let mut point = Point::new(iteration, task, f64::NAN);
-        point.gain = learner.gain().map(evenkeel::gain::Gain::value);
+        point.gain = learner.gain();
         point.entropy = Some(seen.entropy);
         point.train_loss = Some(seen.loss);
-        Self { model: learner.model().snapshot(shape), point, all_tasks }
+        Self { model: tests.snapshot(&learner.evaluated()), point, all_tasks }
     }
 
     /// The point, complete.
-    pub(crate) fn evaluate(self, tests: &mut TestSets<'_>) -> Point {
+    pub(crate) fn evaluate(self, tests: &mut TestSets<'_, N>) -> Point {
         let Self { model, mut point, all_tasks } = self;
         let last = if all_tasks { point.task } else { 1 };
-        let evaluations: Vec<Evaluation> = (1..=last).map(|k| tests.evaluate(k, model.clone())).collect();
+        let evaluations: Vec<Evaluation> = (1..last).map(|k| tests.evaluate(k, model.clone())).collect();
+        // The last one gives the snapshot away, so that training need not copy what nobody else looks at.
+        let evaluations: Vec<Evaluation> =
+            evaluations.into_iter().chain([tests.evaluate(last, model)]).collect();
         point.task1_acc = evaluations[0].accuracy();
         point.task1_loss = Some(evaluations[0].loss);
         if all_tasks {

@@ -1,26 +1,17 @@
 //! What else a run records: values that only some experiments ask for, beside the curve that every run has.
 //!
-//! `extra.csv` has one value a row (`iteration,task,quantity,value`), appended as it is measured; on a restart, rows after
+//! `extra.csv` has one value per row (`iteration,task,quantity,value`), appended as it is measured; on a restart, rows after
 //! the checkpoint are done again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use evenkeel_data::files;
 use serde::Deserialize;
-
-use crate::atomic_file;
 
 /// Name of the file in a run directory.
 pub const EXTRA_FILE: &str = "extra.csv";
-/// Accuracy on the training batch, before the update, in percent.
-pub const TRAIN_ACC: &str = "train_acc";
-/// Dominant |eigenvalue| of the task-1 loss Hessian with respect to the effective weights.
-pub const CURVATURE_EFFECTIVE: &str = "curvature_effective";
-/// The same with respect to the base weights.
-pub const CURVATURE_BASE: &str = "curvature_base";
-/// Relative residual of the eigenvalue in effective coordinates: how far the power iteration is from its end.
-pub const CURVATURE_RESIDUAL: &str = "curvature_residual";
 
 const HEADER: &str = "iteration,task,quantity,value";
 
@@ -62,13 +53,13 @@ impl ExtraWriter {
         if !path.exists() {
             return Ok(Self { path, file: None });
         }
-        let mut kept = atomic_file::beside(&path)?;
+        let mut kept = files::beside(&path)?;
         writeln!(kept, "{HEADER}")?;
         // Of a damaged file nothing is kept but what can be read; it is this program's own.
         for row in read_extra(&path).unwrap_or_default().iter().filter(|row| row.iteration <= done) {
             write_row(&mut kept, row.iteration, row.task, &row.quantity, row.value)?;
         }
-        atomic_file::publish(kept, &path)?;
+        files::publish(kept, &path)?;
         let file = OpenOptions::new().append(true).open(&path)?;
         Ok(Self { path, file: Some(file) })
     }
@@ -93,13 +84,15 @@ impl ExtraWriter {
 }
 
 fn write_row(w: &mut impl Write, iteration: u64, task: usize, quantity: &str, value: f64) -> io::Result<()> {
-    // One write a row, so that a kill tears at most the last one.
+    // One write per row, so that a kill tears at most the last one.
     w.write_all(format!("{iteration},{task},{quantity},{value}\n").as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const TRAIN_ACC: &str = "train_acc";
 
     #[test]
     fn rows_after_the_checkpoint_and_a_torn_one_are_cut() {

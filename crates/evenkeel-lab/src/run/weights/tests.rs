@@ -1,14 +1,14 @@
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor, TensorData};
 use evenkeel::gain::Gain;
-use evenkeel::nn::{MlpConfig, SlimResNetConfig};
+use evenkeel::nn::Modulated;
 use evenkeel::optim::NgmSgdConfig;
-use evenkeel_data::Shape;
+use evenkeel_models::{InputShape, Mlp, SlimResNet};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use safetensors::SafeTensors;
 
 use super::*;
-use crate::experiment::Experiment;
+use crate::spec::Experiment;
 
 fn gain() -> Gain {
     let gain = NgmSgdConfig::new(0.01).init().unwrap().gain().clone();
@@ -17,18 +17,22 @@ fn gain() -> Gain {
 }
 
 fn spec() -> RunSpec {
-    Experiment::named("split-mnist").unwrap().expand(None).remove(0)
+    Experiment::named("split-mnist").unwrap().check().unwrap().expand(None).remove(0)
 }
 
 /// Writes the weights, some inputs and their logits to the folder in `EVENKEEL_PROBES`, for `.ci/check_exports.py`.
-fn probe(name: &str, network: &Network, x: &Tensor<2>, logits: &Tensor<2>) {
+fn probe<N: Architecture>(name: &str, network: &N, x: &Tensor<2>, logits: &Tensor<2>) {
     let Ok(folder) = std::env::var("EVENKEEL_PROBES") else { return };
-    write(&Path::new(&folder).join(format!("{name}.safetensors")), network, &spec()).unwrap();
-    let mut tensors = Tensors::default();
-    tensors.float("x".into(), x.clone());
-    tensors.float("logits".into(), logits.clone());
-    let bytes = tensors.serialize(HashMap::new()).unwrap();
-    std::fs::write(Path::new(&folder).join(format!("{name}-probe.safetensors")), bytes).unwrap();
+    write(&Path::new(&folder).join(format!("{name}.safetensors")), network, Some(1.7), &spec()).unwrap();
+    let mut tensors = evenkeel_models::StateDict::new();
+    tensors.float("x", x.clone());
+    tensors.float("logits", logits.clone());
+    let bytes: Vec<Vec<u8>> = tensors.tensors.iter().map(|tensor| tensor.values.to_le_bytes()).collect();
+    let views = tensors.tensors.iter().zip(&bytes).map(|(tensor, bytes)| {
+        (tensor.name.as_str(), TensorView::new(Dtype::F32, tensor.shape.clone(), bytes).unwrap())
+    });
+    let file = safetensors::serialize(views, None).unwrap();
+    std::fs::write(Path::new(&folder).join(format!("{name}-probe.safetensors")), file).unwrap();
 }
 
 fn random(rng: &mut ChaCha8Rng, rows: usize, columns: usize) -> Tensor<2> {
@@ -39,14 +43,20 @@ fn random(rng: &mut ChaCha8Rng, rows: usize, columns: usize) -> Tensor<2> {
 #[test]
 fn a_perceptron_without_a_gain_gives_the_same_logits_from_the_file() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let config = MlpConfig { hidden_std: 0.3, output_std: 0.3, ..MlpConfig::new() };
-    let config = config.with_inputs(7).with_hidden(vec![6, 5]).with_outputs(4);
-    let network = Network::Mlp(config.init(&mut rng, &Device::flex())).with_gain(&gain());
+    let config = serde_json::from_str(r#"{"hidden":[6,5]}"#).unwrap();
+    let shape = InputShape { channels: 1, height: 1, width: 7 };
+    let mut network = Mlp::init(&config, shape, 4, &mut rng, &Device::flex());
+    // Larger weights than the initial ones, so that the logits say something.
+    for layer in network.hidden.iter_mut().chain([&mut network.output]) {
+        let larger = layer.weight.val().mul_scalar(30.0).into_data();
+        layer.weight = burn::module::Param::from_data(larger, &Device::flex());
+    }
+    let network = network.with_gain(&gain());
     let x = random(&mut rng, 3, 7);
-    let logits = network.forward(x.clone(), Shape { channels: 1, height: 1, width: 7 });
+    let logits = Architecture::forward(&network, x.clone(), shape);
     probe("mlp", &network, &x, &logits);
 
-    let bytes = to_bytes(&network, &spec()).unwrap();
+    let bytes = to_bytes(&network, Some(1.7), &spec()).unwrap();
     let file = SafeTensors::deserialize(&bytes).unwrap();
     let mut names = file.names();
     names.sort_unstable();
@@ -74,17 +84,17 @@ fn a_perceptron_without_a_gain_gives_the_same_logits_from_the_file() {
 #[test]
 fn a_resnet_has_the_names_of_a_state_dict() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
-    let config = SlimResNetConfig::new().with_inputs(3).with_size(32).with_outputs(10);
-    let model = config.init(&mut rng, &Device::flex());
+    let shape = InputShape { channels: 3, height: 32, width: 32 };
+    let model = SlimResNet::init(&Default::default(), shape, 10, &mut rng, &Device::flex());
     // Statistics of a batch, so that the running ones are not what they begin with.
     let batch = random(&mut rng, 4, 3 * 32 * 32);
     drop(model.forward_on_burn(batch.reshape([4, 3, 32, 32]), true));
-    let network = Network::SlimResNet(model).with_gain(&gain());
+    let network = model.with_gain(&gain());
     let x = random(&mut rng, 2, 3 * 32 * 32);
-    let logits = network.forward(x.clone(), Shape { channels: 3, height: 32, width: 32 });
+    let logits = Architecture::forward(&network, x.clone(), shape);
     probe("resnet", &network, &x, &logits);
 
-    let bytes = to_bytes(&network, &spec()).unwrap();
+    let bytes = to_bytes(&network, Some(1.7), &spec()).unwrap();
     let file = SafeTensors::deserialize(&bytes).unwrap();
     // Stem, eight blocks of two, three shortcuts: six tensors each; and the head.
     assert_eq!(file.len(), (1 + 16 + 3) * 6 + 1);

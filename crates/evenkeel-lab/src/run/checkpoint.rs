@@ -5,12 +5,12 @@
 use std::io::Write;
 use std::path::Path;
 
+use evenkeel_data::files::{self, hex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::atomic_file;
-use crate::hash::hex;
+use crate::program;
 
 const MAGIC: &[u8] = b"evenkeel checkpoint 1\n";
 
@@ -27,6 +27,9 @@ pub struct Header {
     pub seconds: f64,
     /// Version and kernels that made it: others round differently, and a curve must not mix them.
     pub made_by: String,
+    /// Commit of the program that made it.
+    #[serde(default)]
+    pub commit: String,
     weights_bytes: usize,
     /// Of all the above and the payload.
     sha256: String,
@@ -35,7 +38,7 @@ pub struct Header {
 impl Header {
     /// What this program writes into [`made_by`](Self::made_by).
     pub fn this_program() -> String {
-        format!("{} {}", env!("CARGO_PKG_VERSION"), evenkeel_kernels::Path::active().name())
+        format!("{} {}", program::VERSION, program::kernels())
     }
 
     fn checksum(&self, weights: &[u8], optimizer: &[u8]) -> String {
@@ -91,6 +94,7 @@ impl Checkpoint {
             curve_bytes,
             seconds,
             made_by: Header::this_program(),
+            commit: program::COMMIT.to_string(),
             weights_bytes: weights.len(),
             sha256: String::new(),
         };
@@ -100,13 +104,13 @@ impl Checkpoint {
 
     /// Writes it beside `path`, syncs it and renames it into place.
     pub fn save(&self, path: &Path) -> std::io::Result<()> {
-        let mut file = atomic_file::beside(path)?;
+        let mut file = files::beside(path)?;
         file.write_all(MAGIC)?;
         serde_json::to_writer(&mut file, &self.header)?;
         file.write_all(b"\n")?;
         file.write_all(&self.weights)?;
         file.write_all(&self.optimizer)?;
-        atomic_file::publish(file, path).map(drop)
+        files::publish(file, path).map(drop)
     }
 
     /// Reads the checkpoint of the run with id `spec`; `None` if there is no file.

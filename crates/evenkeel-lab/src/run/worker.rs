@@ -1,6 +1,6 @@
 //! One run in one process: `evenkeel worker DIR`, which the runner (or a cluster scheduler) starts.
 //!
-//! The spec is read from `DIR/run.json`. Progress goes to stdout as one JSON object a line.
+//! The spec is read from `DIR/run.json`. Progress goes to stdout as one JSON object per line.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use evenkeel_metrics::Point;
+use evenkeel_models::Architecture;
 use serde::{Deserialize, Serialize};
 
-use crate::learner::Learner;
-use crate::spec::RunSpec;
+use super::learner::Learner;
+use super::prepare::{prepare, prepare_decoded};
+use super::train::{self, Outcome, Watch};
+use super::weights::{self, WeightsError};
+use crate::spec::{CheckedRun, RunSpec};
 use crate::store::{RunWriter, StoreError, is_locked};
-use crate::stream::prepare;
-use crate::train::{self, Outcome, Watch};
-use crate::weights::{self, WeightsError};
 
 /// What a worker tells its runner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,27 +79,40 @@ impl Watch for Reporter {
         self.stop.load(Ordering::Relaxed)
     }
 
-    fn trained(&mut self, learner: &Learner) -> Result<(), WeightsError> {
+    fn trained<N: Architecture>(&mut self, learner: &Learner<N>) -> Result<(), WeightsError> {
         match &self.weights {
-            Some((path, spec)) => weights::write(path, learner.model(), spec),
+            Some((path, spec)) => weights::write(path, &learner.evaluated(), learner.gain(), spec),
             None => Ok(()),
         }
     }
 }
 
+/// How a worker works.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Time between checkpoints.
+    pub checkpoint_every: Duration,
+    /// Keep the weights at the end of the run.
+    pub keep_weights: bool,
+    /// The data, decoded and verified by the process that started this one; loaded from its source if absent.
+    pub decoded: Option<PathBuf>,
+}
+
 /// Runs what the folder describes. `None` if it is finished already.
 pub fn run(
     dir: &Path,
-    spec: &RunSpec,
-    checkpoint_every: Duration,
-    keep_weights: bool,
+    spec: &CheckedRun,
+    options: &Options,
     stop: Arc<AtomicBool>,
 ) -> anyhow::Result<Option<Outcome>> {
     // Asked before the data is loaded: a second runner may try again and again.
     if is_locked(dir) {
         return Err(StoreError::Locked { path: dir.display().to_string() }.into());
     }
-    let prepared = prepare(&spec.settings, &mut evenkeel_data::source::Quiet)?;
+    let prepared = match &options.decoded {
+        Some(path) => prepare_decoded(&spec.settings, path)?,
+        None => prepare(&spec.settings, &mut evenkeel_data::source::Quiet)?,
+    };
     if prepared.data_sha256 != spec.data_sha256 {
         anyhow::bail!("{}: the data has changed since this run was described", spec.settings.data);
     }
@@ -106,16 +120,8 @@ pub fn run(
         return Ok(None);
     };
     let total = spec.settings.iterations * prepared.stream.len() as u64;
-    let weights = keep_weights.then(|| (dir.join(weights::FILE), spec.clone()));
+    let weights = options.keep_weights.then(|| (dir.join(weights::FILE), (**spec).clone()));
     let mut reporter = Reporter { total, last: None, minimum: None, stop, weights };
-    let outcome = train::run(
-        spec,
-        &prepared.stream,
-        &prepared.normalization,
-        store,
-        checkpoint,
-        checkpoint_every,
-        &mut reporter,
-    )?;
+    let outcome = train::run(spec, &prepared, store, checkpoint, options.checkpoint_every, &mut reporter)?;
     Ok(Some(outcome))
 }

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use evenkeel_data::source;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::runner::Event;
+use super::runner::Event;
+use super::worker::Progress;
 use crate::spec::RunSpec;
 use crate::store::Status;
-use crate::worker::Progress;
 use sparkline::Sparkline;
 
 /// Between two plain lines, so that a log file stays short.

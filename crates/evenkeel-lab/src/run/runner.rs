@@ -5,15 +5,15 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use super::worker::Progress;
 use crate::spec::RunSpec;
 use crate::store::{Status, Store, StoreError, is_locked};
-use crate::worker::Progress;
 
 /// Exit code of a worker that was told to stop and saved its state.
 pub const EXIT_INTERRUPTED: u8 = 10;
@@ -24,16 +24,18 @@ pub const EXIT_LOCKED: u8 = 11;
 const POLL: Duration = Duration::from_millis(200);
 
 /// How to run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Worker processes at once.
     pub jobs: usize,
-    /// Threads a worker.
+    /// Threads per worker.
     pub threads: usize,
     /// Time between checkpoints.
     pub checkpoint_every: Duration,
     /// Keep the weights at the end of each run.
     pub keep_weights: bool,
+    /// Data that this process has decoded and verified, by the name in the settings: workers need not do so again.
+    pub decoded: HashMap<String, PathBuf>,
 }
 
 /// What happens while runs go on; `usize` is the index of the spec.
@@ -91,7 +93,7 @@ impl Exit {
 pub fn run(
     store: &Store,
     specs: &[RunSpec],
-    options: Options,
+    options: &Options,
     stop: &AtomicBool,
     mut on_event: impl FnMut(Event),
 ) -> Result<Tally, StoreError> {
@@ -138,7 +140,7 @@ pub fn run(
 fn work(
     store: &Store,
     specs: &[RunSpec],
-    options: Options,
+    options: &Options,
     stop: &AtomicBool,
     queue: &Mutex<VecDeque<usize>>,
     stdins: &Stdins,
@@ -165,6 +167,7 @@ fn work(
         match run_worker(
             &dir,
             options,
+            options.decoded.get(&specs[index].settings.data),
             stdins,
             || tell(Event::Started(index)),
             |p| tell(Event::Progress(index, p)),
@@ -190,7 +193,8 @@ fn work(
 
 fn run_worker(
     dir: &Path,
-    options: Options,
+    options: &Options,
+    decoded: Option<&PathBuf>,
     stdins: &Stdins,
     started: impl Fn(),
     progress: impl Fn(Progress),
@@ -213,6 +217,7 @@ fn run_worker(
         .args(["--threads", &options.threads.to_string()])
         .args(["--checkpoint-seconds", &options.checkpoint_every.as_secs_f64().to_string()])
         .args(options.keep_weights.then_some("--keep-weights"))
+        .args(decoded.iter().flat_map(|path| [Path::new("--decoded"), path]))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,23 +1,15 @@
-//! From a benchmark name or a TOML file, and the command line's overrides, to a list of checked runs.
-
-mod check;
-mod error;
-mod overrides;
-mod plan;
+//! From a benchmark name or a TOML file, and the command line's overrides, to an experiment.
 
 use serde_json::{Map, Value};
 
-pub use self::error::ExperimentError;
-pub(crate) use self::overrides::suggest;
-use self::overrides::{keys_of, parameters, parse_value, with_key, with_parameter, with_window_field};
-pub use self::plan::Plan;
-use crate::benchmark::{BENCHMARKS, Benchmark, DEFAULT_OPTIMIZERS, OPTIMIZERS};
-use crate::spec::{OptimizerSpec, RunSpec, Settings};
+use super::keys::{keys_of, parse_value, suggest, with_key, with_parameter, with_probe_field};
+use super::{BENCHMARKS, Benchmark, ExperimentError, OptimizerSpec, Settings, optimizers};
+use crate::run::probes::ProbeSpecs;
 
 /// Seeds when none are named: the paper's five runs.
 pub const DEFAULT_SEEDS: u64 = 5;
 
-/// A checked experiment: the product of its optimizers and seeds on one benchmark.
+/// The product of some optimizers and seeds on one benchmark. [`check`](Self::check) makes it one that can run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experiment {
     /// The benchmark that it starts from.
@@ -34,8 +26,7 @@ impl Experiment {
     /// The paper's experiment on a named benchmark: four optimizers, five seeds.
     pub fn named(name: &str) -> Result<Self, ExperimentError> {
         let benchmark = find_benchmark(name)?;
-        let optimizers =
-            OPTIMIZERS[..DEFAULT_OPTIMIZERS].iter().filter_map(|(name, _)| benchmark.optimizer(name));
+        let optimizers = optimizers::defaults().filter_map(|name| optimizers::on(benchmark, name));
         Ok(Self {
             benchmark: name.to_string(),
             settings: benchmark.settings(),
@@ -44,7 +35,7 @@ impl Experiment {
         })
     }
 
-    fn from_table(mut table: Map<String, Value>) -> Result<Self, ExperimentError> {
+    pub(super) fn from_table(mut table: Map<String, Value>) -> Result<Self, ExperimentError> {
         let value_error =
             |key: &str, reason: &str| ExperimentError::Value { key: key.into(), reason: reason.into() };
         let Some(Value::String(name)) = table.remove("benchmark") else {
@@ -89,7 +80,10 @@ impl Experiment {
             Some(_) => return Err(value_error("seeds", "expected a number or a range such as \"0..5\"")),
         }
         let known = ["benchmark", "optimizers", "optimizer", "seeds", "part"];
-        for (key, value) in table {
+        // What chooses which keys there are comes first.
+        let choices = ["scenario", "model"];
+        let chosen: Vec<_> = choices.iter().filter_map(|key| table.remove_entry(*key)).collect();
+        for (key, value) in chosen.into_iter().chain(table) {
             experiment.settings = with_key(&experiment.settings, &key, value, &known)?;
         }
         experiment.check()?;
@@ -136,8 +130,9 @@ impl Experiment {
             reason: "expected key=value".to_string(),
         })?;
         let value = parse_value(text);
-        if let Some(field) = key.strip_prefix("curvature.") {
-            self.settings = with_window_field(&self.settings, field, value)?;
+        let of_probe = key.split_once('.').filter(|(probe, _)| ProbeSpecs::NAMES.contains(probe));
+        if let Some((probe, field)) = of_probe {
+            self.settings = with_probe_field(&self.settings, probe, field, value)?;
         } else if let Some((name, parameter)) = key.rsplit_once('.') {
             let names: Vec<&str> = self.optimizers.iter().map(|optimizer| optimizer.name.as_str()).collect();
             let hint = suggest(name, &names);
@@ -149,36 +144,18 @@ impl Experiment {
         } else {
             let mut changed = false;
             for optimizer in &mut self.optimizers {
-                if parameters(optimizer).contains(&key.to_string()) {
+                if optimizer.parameters().contains_key(key) {
                     *optimizer = with_parameter(optimizer, key, value.clone())?;
                     changed = true;
                 }
             }
             if !changed {
                 let mut known = keys_of(&self.settings);
-                known.extend(self.optimizers.iter().flat_map(parameters));
+                known.extend(self.optimizers.iter().flat_map(|o| o.parameters().keys().cloned().collect::<Vec<_>>()));
                 return Err(ExperimentError::Key { key: key.to_string(), hint: suggest(key, &known) });
             }
         }
         Ok(())
-    }
-
-    /// One spec for each seed and optimizer. Seed by seed, so that an interrupted experiment has complete pairs.
-    ///
-    /// `data_sha256` identifies data that is not in the catalogue.
-    pub fn expand(&self, data_sha256: Option<&str>) -> Vec<RunSpec> {
-        let run = |seed, optimizer: &OptimizerSpec| RunSpec {
-            benchmark: self.benchmark.clone(),
-            settings: self.settings.clone(),
-            optimizer: optimizer.clone(),
-            seed,
-            data_sha256: data_sha256.map(ToString::to_string),
-        };
-        let mut specs = Vec::with_capacity(self.seeds.len() * self.optimizers.len());
-        for &seed in &self.seeds {
-            specs.extend(self.optimizers.iter().map(|optimizer| run(seed, optimizer)));
-        }
-        specs
     }
 }
 
@@ -213,8 +190,8 @@ fn variant(
         }
         None => name.to_string(),
     };
-    let mut optimizer = benchmark.optimizer(&base).ok_or_else(|| {
-        let known: Vec<&str> = OPTIMIZERS.iter().map(|(name, _)| *name).collect();
+    let mut optimizer = optimizers::on(benchmark, &base).ok_or_else(|| {
+        let known: Vec<&str> = optimizers::all().map(|(name, _)| name).collect();
         ExperimentError::Optimizer { name: base.clone(), hint: suggest(&base, &known) }
     })?;
     // The name becomes part of a folder's name.
@@ -231,8 +208,8 @@ fn variant(
 
 #[cfg(test)]
 mod tests {
-    use super::overrides::object;
     use super::*;
+    use crate::spec::RunSpec;
 
     fn parse(text: &str) -> Result<Experiment, String> {
         let table = toml::from_str(text).map_err(|e: toml::de::Error| e.to_string())?;
@@ -255,8 +232,8 @@ mod tests {
         assert_eq!(experiment.settings.iterations, 50);
         let names: Vec<&str> = experiment.optimizers.iter().map(|o| o.name.as_str()).collect();
         assert_eq!(names, ["msgd", "tonic"]);
-        assert!(matches!(experiment.optimizers[1].rule, crate::spec::Rule::NgmSgd { eta, .. } if eta == 0.0));
-        assert_eq!(experiment.expand(None).len(), 4);
+        assert_eq!(experiment.optimizers[1].number("eta"), Some(0.0));
+        assert_eq!(experiment.check().unwrap().expand(None).len(), 4);
     }
 
     #[test]
@@ -302,9 +279,9 @@ mod tests {
         experiment.set("replay=1000").unwrap();
         assert_eq!((experiment.settings.batch, experiment.settings.replay), (32, Some(1000)));
         for optimizer in &experiment.optimizers {
-            assert_eq!(object(&optimizer.rule)["lr"], 0.5);
+            assert_eq!(optimizer.number("lr"), Some(0.5));
         }
-        assert_eq!(object(&experiment.optimizers[0].rule)["eta"], 0.3);
+        assert_eq!(experiment.optimizers[0].number("eta"), Some(0.3));
         let error = |text: &str| experiment.clone().set(text).unwrap_err().to_string();
         assert_eq!(error("btach=3"), "unknown key 'btach'; did you mean 'batch'?");
         assert_eq!(error("batch"), "--set batch: expected key=value");
@@ -313,9 +290,30 @@ mod tests {
     }
 
     #[test]
+    fn the_keys_are_those_of_the_chosen_stream_and_model() {
+        let mut experiment = Experiment::named("split-mnist").unwrap();
+        let error = experiment.set("degrees=[0,45]").unwrap_err().to_string();
+        assert!(error.starts_with("unknown key 'degrees'"), "{error}");
+        experiment.set("scenario=rotated").unwrap();
+        experiment.set("degrees=[0,45]").unwrap();
+        let keys = keys_of(&experiment.settings);
+        for key in ["batch", "replay", "scenario", "degrees", "model", "hidden", "curvature", "train_acc"] {
+            assert!(keys.contains(&key.to_string()), "{key} is not in {keys:?}");
+        }
+        assert!(!keys.contains(&"class_order".to_string()));
+        let error = experiment.set("scenario=rotatd").unwrap_err().to_string();
+        assert_eq!(error, "scenario: there is no 'rotatd'; did you mean 'rotated'?");
+        let file = parse("benchmark = 'split-mnist'\nscenario = 'rotated'\ndegrees = [0, 45]").unwrap();
+        assert_eq!(file.settings, experiment.settings);
+        experiment.set("curvature.batch=6").unwrap();
+        let error = experiment.set("curvature.bach=6").unwrap_err().to_string();
+        assert_eq!(error, "unknown key 'curvature.bach'; did you mean 'batch'?");
+    }
+
+    #[test]
     fn the_id_depends_on_what_decides_the_numbers() {
         let experiment = Experiment::named("split-mnist").unwrap();
-        let specs = experiment.expand(None);
+        let specs = experiment.check().unwrap().expand(None);
         assert_eq!(specs.len(), 20);
         let mut ids: Vec<String> = specs.iter().map(RunSpec::id).collect();
         ids.sort();
@@ -323,7 +321,7 @@ mod tests {
         assert_eq!(ids.len(), 20);
         let mut other = experiment.clone();
         other.set("eval_every=2").unwrap();
-        assert_ne!(other.expand(None)[0].id(), specs[0].id());
-        assert_eq!(experiment.expand(None)[0].id(), specs[0].id());
+        assert_ne!(other.check().unwrap().expand(None)[0].id(), specs[0].id());
+        assert_eq!(experiment.check().unwrap().expand(None)[0].id(), specs[0].id());
     }
 }

@@ -1,0 +1,386 @@
+//! Where runs become groups: seeds that differ in nothing else, and the groups that can be compared with each other.
+
+use std::collections::{BTreeSet, HashSet};
+
+use evenkeel_metrics::{
+    Curve, Interval, PaperReading, Point, Quantity, quantity, read_curve, read_growing_curve,
+};
+use serde::Serialize;
+
+use crate::paper::{self, PaperRow};
+use crate::spec::{Benchmark, RunSpec, Settings, optimizers};
+use crate::store::recorded::{Extra, read_extra};
+use crate::store::{Status, StoredRun};
+
+/// What a finished seed measured.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// The seed.
+    pub seed: u64,
+    /// Its curve.
+    pub curve: Curve,
+    /// What else it recorded.
+    pub extras: Vec<Extra>,
+}
+
+/// A seed whose loss became infinite. It is never dropped: it counts as the worst value.
+#[derive(Debug, Clone)]
+pub struct Diverged {
+    /// The seed.
+    pub seed: u64,
+    /// The curve until then, if there is one.
+    curve: Option<Curve>,
+}
+
+/// A number per seed: a registered quantity, or one that a result needs for itself.
+pub struct Measure<'a> {
+    /// Its name in tables and files.
+    pub name: String,
+    /// Decimals that are shown.
+    pub digits: usize,
+    /// The values that are possible.
+    pub range: [f64; 2],
+    /// What a diverged seed counts.
+    pub worst: Option<f64>,
+    /// The number; `None` where the run does not hold what it needs.
+    pub of: Box<dyn Fn(&Finished) -> Option<f64> + 'a>,
+}
+
+impl<'a> Measure<'a> {
+    /// A measure of a result's own.
+    pub fn new(name: impl Into<String>, digits: usize, of: impl Fn(&Finished) -> Option<f64> + 'a) -> Self {
+        let range = [f64::NEG_INFINITY, f64::INFINITY];
+        Self { name: name.into(), digits, range, worst: None, of: Box::new(of) }
+    }
+
+    /// The registered quantity of that name.
+    ///
+    /// # Panics
+    /// If there is none: the names in the code are tested.
+    pub fn named(name: &str) -> Measure<'static> {
+        quantity(name).unwrap_or_else(|| panic!("there is no quantity '{name}'")).into()
+    }
+}
+
+impl From<&'static Quantity> for Measure<'static> {
+    fn from(quantity: &'static Quantity) -> Self {
+        Self {
+            name: quantity.name.to_string(),
+            digits: quantity.digits,
+            range: quantity.range(),
+            worst: quantity.worst,
+            of: Box::new(|seed| (quantity.of)(&seed.curve)),
+        }
+    }
+}
+
+/// All seeds of one optimizer under one protocol.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// The spec of its first seed.
+    pub spec: RunSpec,
+    /// Its name in tables: the optimizer's, with its parameters where two have the same.
+    pub name: String,
+    /// The finished seeds, in order.
+    pub finished: Vec<Finished>,
+    /// The seeds that diverged, in order.
+    pub diverged: Vec<Diverged>,
+    /// Which programs made its runs.
+    pub programs: BTreeSet<Program>,
+}
+
+/// A program that made runs: where the last digits come from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Program {
+    /// The commit that it was built from.
+    pub commit: String,
+    /// Its kernels.
+    pub kernels: String,
+}
+
+impl Group {
+    /// How many seeds count.
+    pub fn seeds(&self) -> usize {
+        self.finished.len() + self.diverged.len()
+    }
+
+    /// The seeds that count, in order.
+    pub fn seed_list(&self) -> Vec<u64> {
+        let all = self.finished.iter().map(|seed| seed.seed).chain(self.diverged.iter().map(|seed| seed.seed));
+        let mut seeds: Vec<u64> = all.collect();
+        seeds.sort_unstable();
+        seeds
+    }
+
+    /// A number of each seed, in the order of the seeds; a diverged seed counts as the worst value. `None` if one has none: leaving it
+    /// out would favour a method for the runs in which it failed.
+    pub fn values(&self, measure: &Measure<'_>) -> Option<Vec<(u64, f64)>> {
+        let finished = self.finished.iter().map(|seed| Some((seed.seed, (measure.of)(seed)?)));
+        let diverged = self.diverged.iter().map(|seed| Some((seed.seed, measure.worst?)));
+        let mut values: Vec<(u64, f64)> = finished.chain(diverged).collect::<Option<_>>()?;
+        values.sort_by_key(|(seed, _)| *seed);
+        Some(values).filter(|values| !values.is_empty())
+    }
+
+    /// Mean and interval over seeds, within the values that are possible.
+    pub fn interval(&self, measure: &Measure<'_>) -> Option<Interval> {
+        let values: Vec<f64> = self.values(measure)?.into_iter().map(|(_, value)| value).collect();
+        Interval::of(&values).map(|interval| interval.clamped(measure.range))
+    }
+
+    /// The paper's reading: metrics of the mean curve over seeds. A diverged seed's accuracy is 0 from then on.
+    pub fn paper_reading(&self) -> Option<PaperReading> {
+        PaperReading::of(&self.curves()?).ok()
+    }
+
+    /// The curves of all seeds; that of a diverged one goes on at 0. `None` if no seed came to its end.
+    pub fn curves(&self) -> Option<Vec<Curve>> {
+        let schedule = &self.finished.first()?.curve;
+        let finished = self.finished.iter().map(|seed| seed.curve.clone());
+        Some(finished.chain(self.diverged.iter().filter_map(|seed| seed.padded(schedule))).collect())
+    }
+
+    /// Values of one recorded quantity of each finished seed, as (iteration, task, value).
+    pub fn recorded(&self, quantity: &str) -> Vec<Vec<(u64, usize, f64)>> {
+        self.finished.iter().map(|seed| seed.recorded(quantity)).collect()
+    }
+
+    /// The published row for this optimizer under this protocol.
+    pub fn published(&self) -> Option<PaperRow> {
+        paper::comparable(&self.spec)
+    }
+}
+
+impl Finished {
+    /// Values of one recorded quantity, as (iteration, task, value).
+    pub fn recorded(&self, quantity: &str) -> Vec<(u64, usize, f64)> {
+        let rows = self.extras.iter().filter(|row| row.quantity == quantity);
+        rows.map(|row| (row.iteration, row.task, row.value)).collect()
+    }
+}
+
+impl Diverged {
+    fn padded(&self, schedule: &Curve) -> Option<Curve> {
+        let known = self.curve.as_ref().map_or(&[][..], Curve::points);
+        let rest = schedule.points().iter().skip(known.len());
+        let rest = rest.map(|point| Point::new(point.iteration, point.task, 0.0));
+        Curve::new(known.iter().cloned().chain(rest).collect()).ok()
+    }
+}
+
+/// The groups that ran under one protocol and can be compared.
+#[derive(Debug, Clone)]
+pub struct Lineup {
+    /// The benchmark.
+    pub benchmark: String,
+    /// Heading: the benchmark, and the buffer if there is one.
+    pub label: String,
+    /// The protocol.
+    pub settings: Settings,
+    /// The optimizers in the order of `evenkeel list`, others after them.
+    pub groups: Vec<Group>,
+}
+
+impl Lineup {
+    /// The group of an optimizer by its name on the command line, if a seed of it came to an end.
+    pub fn find(&self, optimizer: &str) -> Option<&Group> {
+        self.groups.iter().find(|group| group.spec.optimizer.name == optimizer && group.seeds() > 0)
+    }
+
+    /// The groups that have a finished seed.
+    pub fn finished(&self) -> impl Iterator<Item = &Group> {
+        self.groups.iter().filter(|group| !group.finished.is_empty())
+    }
+
+    /// The group that the others are compared with: the one that is asked for, else the first.
+    pub fn reference(&self, against: Option<&str>) -> Option<&Group> {
+        match against {
+            Some(name) => self.groups.iter().find(|group| group.spec.optimizer.name == name || group.name == name),
+            None => self.groups.first(),
+        }
+    }
+
+    /// Number of tasks, by the curves.
+    pub fn tasks(&self) -> usize {
+        self.finished().map(|group| group.finished[0].curve.tasks()).max().unwrap_or(0)
+    }
+}
+
+/// A run that does not count, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// The benchmark.
+    pub benchmark: String,
+    /// The optimizer.
+    pub optimizer: String,
+    /// The seed.
+    pub seed: u64,
+    /// Unfinished, or a file that cannot be read.
+    pub reason: String,
+}
+
+/// Runs, grouped.
+#[derive(Debug, Default)]
+pub struct Runs {
+    /// One per protocol, in the order in which the runs are given.
+    pub lineups: Vec<Lineup>,
+    /// Runs that do not count.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Runs {
+    /// Reads the curves. Unfinished and damaged runs are named, not counted.
+    pub fn load(runs: &[StoredRun]) -> Self {
+        let mut all = Self::default();
+        let mut counted = HashSet::new();
+        // A copy of a run in another folder is not another seed.
+        for run in runs.iter().filter(|run| counted.insert(&run.record.id)) {
+            all.add(run);
+        }
+        for lineup in &mut all.lineups {
+            // Stable: optimizers that are not registered stay in the order in which they are given.
+            lineup.groups.sort_by_key(|group| optimizers::rank(&group.spec.optimizer.name));
+            for group in &mut lineup.groups {
+                group.finished.sort_by_key(|seed| seed.seed);
+                group.diverged.sort_by_key(|seed| seed.seed);
+            }
+            tell_apart(&mut lineup.groups);
+            lineup.groups.retain(|group| group.seeds() > 0);
+        }
+        all.lineups.retain(|lineup| !lineup.groups.is_empty());
+        all.leave_out_strangers();
+        all
+    }
+
+    fn add(&mut self, run: &StoredRun) {
+        let spec = &run.record.spec;
+        let group = self.group_of(spec);
+        let reason = match &run.record.status {
+            Status::Unfinished => "unfinished".to_string(),
+            Status::Diverged { .. } => {
+                let curve = read_growing_curve(&run.curve_path()).ok();
+                group.diverged.push(Diverged { seed: spec.seed, curve });
+                group.programs.insert(Program::of(run));
+                return;
+            }
+            Status::Done => match (read_curve(&run.curve_path()), read_extra(&run.extra_path())) {
+                (Ok(curve), Ok(extras)) => {
+                    group.finished.push(Finished { seed: spec.seed, curve, extras });
+                    group.programs.insert(Program::of(run));
+                    return;
+                }
+                (Err(error), _) => error.to_string(),
+                (_, Err(error)) => format!("{}: {error}", run.extra_path().display()),
+            },
+        };
+        self.left_out.push(LeftOut::new(spec, spec.seed, reason));
+    }
+
+    fn group_of(&mut self, spec: &RunSpec) -> &mut Group {
+        let protocol = spec.protocol();
+        let of_lineup = |lineup: &Lineup| lineup.groups.first().is_some_and(|group| group.spec.protocol() == protocol);
+        let index = self.lineups.iter().position(of_lineup).unwrap_or_else(|| {
+            self.lineups.push(Lineup {
+                benchmark: spec.benchmark.clone(),
+                label: label(spec),
+                settings: spec.settings.clone(),
+                groups: Vec::new(),
+            });
+            self.lineups.len() - 1
+        });
+        let groups = &mut self.lineups[index].groups;
+        let known = groups.iter().position(|group| group.spec.optimizer == spec.optimizer);
+        let index = known.unwrap_or_else(|| {
+            groups.push(Group {
+                spec: spec.clone(),
+                name: spec.optimizer.shown(),
+                finished: vec![],
+                diverged: vec![],
+                programs: BTreeSet::new(),
+            });
+            groups.len() - 1
+        });
+        &mut groups[index]
+    }
+
+    /// Seeds whose curve was evaluated at other iterations than the first of its group cannot be averaged with it.
+    fn leave_out_strangers(&mut self) {
+        for group in self.lineups.iter_mut().flat_map(|lineup| &mut lineup.groups) {
+            let Some(first) = group.finished.first().map(|seed| seed.curve.clone()) else { continue };
+            let fits = |curve: &Curve| PaperReading::of(&[first.clone(), curve.clone()]);
+            let (spec, left_out) = (&group.spec, &mut self.left_out);
+            group.finished.retain(|seed| match fits(&seed.curve) {
+                Ok(_) => true,
+                Err(error) => {
+                    left_out.push(LeftOut::new(spec, seed.seed, error.to_string()));
+                    false
+                }
+            });
+        }
+        for lineup in &mut self.lineups {
+            lineup.groups.retain(|group| group.seeds() > 0);
+        }
+        self.lineups.retain(|lineup| !lineup.groups.is_empty());
+    }
+
+    /// Curves of another program, one file per seed, as one group.
+    pub fn of_curves(name: &str, curves: Vec<Curve>) -> Self {
+        let spec = crate::spec::Experiment::named("split-mnist").expect("it is built in");
+        let mut spec = spec.check().expect("it is valid").expand(None).remove(0);
+        spec.benchmark = name.to_string();
+        spec.optimizer.name = name.to_string();
+        let finished =
+            (0..).zip(curves).map(|(seed, curve)| Finished { seed, curve, extras: vec![] }).collect();
+        let settings = spec.settings.clone();
+        let group = Group {
+            spec,
+            name: name.to_string(),
+            finished,
+            diverged: vec![],
+            programs: BTreeSet::new(),
+        };
+        let lineup =
+            Lineup { benchmark: name.to_string(), label: name.to_string(), settings, groups: vec![group] };
+        Self { lineups: vec![lineup], left_out: vec![] }
+    }
+
+    /// Every program that made one of the runs.
+    pub fn programs(&self) -> BTreeSet<Program> {
+        self.lineups.iter().flat_map(|lineup| &lineup.groups).flat_map(|group| group.programs.clone()).collect()
+    }
+}
+
+impl LeftOut {
+    fn new(spec: &RunSpec, seed: u64, reason: String) -> Self {
+        Self { benchmark: spec.benchmark.clone(), optimizer: spec.optimizer.name.clone(), seed, reason }
+    }
+}
+
+impl Program {
+    fn of(run: &StoredRun) -> Self {
+        let record = &run.record;
+        let mut commit = if record.commit.is_empty() { "unknown" } else { &record.commit }.to_string();
+        if !record.begun_by.is_empty() {
+            commit = format!("{commit} (begun by {})", record.begun_by.join(", "));
+        }
+        Self { commit, kernels: record.machine.kernels.clone() }
+    }
+}
+
+/// Configurations of one optimizer get their parameters into their names.
+fn tell_apart(groups: &mut [Group]) {
+    let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
+    for (group, name) in groups.iter_mut().zip(&names) {
+        if names.iter().filter(|other| *other == name).count() > 1 {
+            group.name = format!("{name} {}", group.spec.optimizer);
+        }
+    }
+}
+
+fn label(spec: &RunSpec) -> String {
+    let name = Benchmark::shown(&spec.benchmark);
+    match spec.settings.replay {
+        None => name,
+        Some(buffer) => format!("{name}, buffer {buffer}"),
+    }
+}

@@ -1,0 +1,83 @@
+//! Where a method gets its gradients from during one iteration.
+
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Int, Tensor};
+use evenkeel::entropy::mean_entropy;
+use evenkeel::nn::cross_entropy;
+use evenkeel::optim::{Feedback, Gradients, NotFinite};
+use evenkeel_models::{Architecture, Frozen, InputShape};
+
+use super::batches::Draw;
+
+/// What a training step saw of its batch, before the update.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen {
+    /// Mean cross-entropy.
+    pub loss: f64,
+    /// Mean output entropy in nats.
+    pub entropy: f64,
+    /// In percent, if it was asked for.
+    pub accuracy: Option<f64>,
+}
+
+/// The batch of an iteration, and the way to others.
+pub(crate) struct BatchFeedback<'a, N> {
+    pub(super) batch: (Tensor<2>, Tensor<1, Int>),
+    pub(super) shape: InputShape,
+    pub(super) frozen: Option<&'a dyn Frozen<N>>,
+    pub(super) with_accuracy: bool,
+    /// What the first pass saw.
+    pub(super) seen: Option<Seen>,
+    pub(super) draw: Draw<'a>,
+    pub(super) device: &'a Device,
+}
+
+impl<N: Architecture> BatchFeedback<'_, N> {
+    /// Forward with W = g·w, and backward.
+    fn pass(&self, model: &N, (x, y): (Tensor<2>, Tensor<1, Int>)) -> (Seen, Option<GradientsParams>) {
+        let logits = match self.frozen {
+            Some(frozen) => frozen.forward(model, x),
+            None => model.forward(x, self.shape),
+        };
+        let entropy = mean_entropy(&logits);
+        let accuracy = self.with_accuracy.then(|| batch_accuracy(&logits, &y));
+        let loss = cross_entropy(logits, y);
+        let seen = Seen { loss: f64::from(loss.clone().into_scalar::<f32>()), entropy, accuracy };
+        let gradients = seen.loss.is_finite().then(|| GradientsParams::from_grads(loss.backward(), model));
+        (seen, gradients)
+    }
+}
+
+fn checked((seen, gradients): (Seen, Option<GradientsParams>)) -> Result<Gradients, NotFinite> {
+    let of = gradients.ok_or(NotFinite(seen.loss))?;
+    Ok(Gradients { loss: seen.loss, entropy: seen.entropy, of })
+}
+
+impl<N: Architecture> Feedback<N> for BatchFeedback<'_, N> {
+    fn gradients(&mut self, model: &N) -> Result<Gradients, NotFinite> {
+        let passed = self.pass(model, self.batch.clone());
+        self.seen.get_or_insert(passed.0);
+        checked(passed)
+    }
+
+    fn draw_again(&mut self) {
+        self.batch = self.draw.another(self.device);
+    }
+
+    fn gradients_on_old_tasks(&mut self, model: &N) -> Result<Option<Gradients>, NotFinite> {
+        let old = self.draw.of_old_tasks(self.device);
+        old.map(|batch| checked(self.pass(model, batch))).transpose()
+    }
+
+    fn since_switch(&self) -> u64 {
+        self.draw.since_switch()
+    }
+}
+
+/// Percentage of a batch that is predicted right.
+fn batch_accuracy(logits: &Tensor<2>, y: &Tensor<1, Int>) -> f64 {
+    let [batch, _] = logits.dims();
+    let predicted = logits.clone().argmax(1).reshape([batch]);
+    let hits: i64 = predicted.equal(y.clone()).int().sum().into_scalar();
+    100.0 * hits as f64 / batch as f64
+}

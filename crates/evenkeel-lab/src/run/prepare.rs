@@ -1,0 +1,81 @@
+//! From the settings to the stream of tasks: loads the data, checks that it fits, and cuts it into tasks.
+
+use std::path::Path;
+
+use evenkeel_data::source::Progress;
+use evenkeel_data::{DecodedError, LoadError, Loaded, Normalization, StreamError, TaskStream};
+use evenkeel_models::InputShape;
+use thiserror::Error;
+
+use crate::spec::Settings;
+
+/// Why there is no stream.
+#[derive(Debug, Error)]
+pub enum PrepareError {
+    /// The data set cannot be had.
+    #[error(transparent)]
+    Data(#[from] LoadError),
+    /// What another process has decoded cannot be read.
+    #[error(transparent)]
+    Decoded(#[from] DecodedError),
+    /// Without a switch there is no stability gap.
+    #[error("these settings give one task only; a stability gap needs at least two")]
+    OneTask,
+    /// Images that the network cannot take.
+    #[error("{0}")]
+    Network(String),
+    /// The tasks do not fit the data.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+}
+
+impl PrepareError {
+    /// Whether the input is at fault and not the network or the disk: exit code 2.
+    pub fn is_bad_input(&self) -> bool {
+        match self {
+            PrepareError::Data(error) => error.is_bad_input(),
+            PrepareError::Decoded(_) => false,
+            _ => true,
+        }
+    }
+}
+
+/// A stream, and what the training loop needs to know of its data.
+pub struct Prepared {
+    /// The tasks.
+    pub stream: TaskStream,
+    /// How pixels become numbers.
+    pub normalization: Normalization,
+    /// Checksum of data that is not in the catalogue: it belongs to the identity of a run.
+    pub data_sha256: Option<String>,
+}
+
+impl Prepared {
+    /// The shape of every image.
+    pub fn input_shape(&self) -> InputShape {
+        let shape = self.stream.shape();
+        InputShape { channels: shape.channels, height: shape.height, width: shape.width }
+    }
+}
+
+/// Loads the data and cuts it into tasks.
+pub fn prepare(settings: &Settings, progress: &mut dyn Progress) -> Result<Prepared, PrepareError> {
+    cut(settings, evenkeel_data::load(&settings.data, progress)?)
+}
+
+/// Cuts data that another process has decoded and verified into tasks.
+pub fn prepare_decoded(settings: &Settings, decoded: &Path) -> Result<Prepared, PrepareError> {
+    cut(settings, Loaded::read(decoded)?)
+}
+
+/// Cuts loaded data into tasks, if they suit the network.
+pub fn cut(settings: &Settings, loaded: Loaded) -> Result<Prepared, PrepareError> {
+    let stream = settings.stream.cut(&loaded.data)?;
+    if stream.len() < 2 {
+        return Err(PrepareError::OneTask);
+    }
+    let prepared =
+        Prepared { stream, normalization: loaded.normalization, data_sha256: loaded.sha256 };
+    settings.model.accepts(prepared.input_shape()).map_err(PrepareError::Network)?;
+    Ok(prepared)
+}

@@ -1,0 +1,120 @@
+//! What must hold before the first iteration: only what comes out of here can run.
+
+use std::ops::Deref;
+
+use super::{Experiment, ExperimentError, OptimizerSpec, RunSpec, Settings};
+
+/// An experiment whose every value was checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckedExperiment(Experiment);
+
+/// A run whose every value was checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckedRun(RunSpec);
+
+impl Deref for CheckedExperiment {
+    type Target = Experiment;
+
+    fn deref(&self) -> &Experiment {
+        &self.0
+    }
+}
+
+impl Deref for CheckedRun {
+    type Target = RunSpec;
+
+    fn deref(&self) -> &RunSpec {
+        &self.0
+    }
+}
+
+impl Experiment {
+    /// Checks everything that can be known before the data is there.
+    pub fn check(&self) -> Result<CheckedExperiment, ExperimentError> {
+        self.settings.check()?;
+        if self.optimizers.is_empty() {
+            return Err(bad("optimizers", "name at least one"));
+        }
+        for (i, optimizer) in self.optimizers.iter().enumerate() {
+            if self.optimizers[..i].iter().any(|other| other.name == optimizer.name) {
+                return Err(bad("optimizers", format!("'{}' is named twice", optimizer.name)));
+            }
+            optimizer.check()?;
+        }
+        Ok(CheckedExperiment(self.clone()))
+    }
+}
+
+impl CheckedExperiment {
+    /// One spec for each seed and optimizer. Seed by seed, so that an interrupted experiment has complete pairs.
+    ///
+    /// `data_sha256` identifies data that is not in the catalogue.
+    pub fn expand(&self, data_sha256: Option<&str>) -> Vec<RunSpec> {
+        let run = |seed, optimizer: &OptimizerSpec| RunSpec {
+            benchmark: self.benchmark.clone(),
+            settings: self.settings.clone(),
+            optimizer: optimizer.clone(),
+            seed,
+            data_sha256: data_sha256.map(ToString::to_string),
+        };
+        let mut specs = Vec::with_capacity(self.seeds.len() * self.optimizers.len());
+        for &seed in &self.seeds {
+            specs.extend(self.optimizers.iter().map(|optimizer| run(seed, optimizer)));
+        }
+        specs
+    }
+}
+
+impl RunSpec {
+    /// Checks a description, which may come from a file that anybody wrote.
+    pub fn check(&self) -> Result<CheckedRun, ExperimentError> {
+        self.settings.check()?;
+        self.optimizer.check()?;
+        Ok(CheckedRun(self.clone()))
+    }
+}
+
+impl OptimizerSpec {
+    fn check(&self) -> Result<(), ExperimentError> {
+        self.rule.check().map_err(|error| bad(&self.name, error.to_string()))
+    }
+}
+
+impl Settings {
+    fn check(&self) -> Result<(), ExperimentError> {
+        let limits = [
+            ("iterations", self.iterations, 10_000_000),
+            ("batch", self.batch as u64, 1_000_000),
+            ("eval_every", self.eval_every, u64::MAX),
+        ];
+        for (key, value, most) in limits {
+            if value == 0 {
+                return Err(bad(key, "must be at least 1"));
+            }
+            if value > most {
+                return Err(bad(key, format!("must be at most {most}")));
+            }
+        }
+        evenkeel_data::check_name(&self.data).map_err(|error| bad("data", error.to_string()))?;
+        self.stream.check().map_err(|(key, reason)| bad(key, reason))?;
+        self.model.check().map_err(|(key, reason)| bad(key, reason))?;
+        self.probes.check().map_err(|(key, reason)| bad(&key, reason))?;
+        if self.crop_padding.is_some_and(|padding| padding > 1_000) {
+            return Err(bad("crop_padding", "must be at most 1000"));
+        }
+        if self.eval_samples == Some(0) {
+            return Err(bad("eval_samples", "must be at least 1"));
+        }
+        if self.replay.is_some_and(|capacity| capacity == 0 || self.batch < 2) {
+            return Err(bad("replay", "needs a capacity of at least 1 and a batch of at least 2"));
+        }
+        if self.device != "flex" {
+            return Err(bad("device", format!("'{}' is not available; this build has: flex", self.device)));
+        }
+        Ok(())
+    }
+}
+
+fn bad(key: &str, reason: impl Into<String>) -> ExperimentError {
+    ExperimentError::Value { key: key.into(), reason: reason.into() }
+}

@@ -1,0 +1,119 @@
+//! The optimizers that have a name: those of the library, and oracles that a run makes of them.
+
+use evenkeel::optim::{NamedOptimizer, optimizer, optimizers};
+
+use super::{Benchmark, OptimizerSpec};
+
+/// An optimizer of the library with a run option that makes an oracle of it.
+struct Oracle {
+    name: &'static str,
+    shown: &'static str,
+    summary: &'static str,
+    base: &'static str,
+    reset: bool,
+    freeze: bool,
+}
+
+const ORACLES: [Oracle; 3] = [
+    Oracle {
+        name: "msgd-reset",
+        shown: "MSGD-reset",
+        summary: "msgd, state cleared at each task switch (oracle)",
+        base: "msgd",
+        reset: true,
+        freeze: false,
+    },
+    Oracle {
+        name: "adam-reset",
+        shown: "Adam-reset",
+        summary: "adam, state cleared at each task switch (oracle)",
+        base: "adam",
+        reset: true,
+        freeze: false,
+    },
+    Oracle {
+        name: "msgd-frozen",
+        shown: "MSGD-frozen",
+        summary: "msgd, only the head trains after task 1 (convolutional networks; oracle)",
+        base: "msgd",
+        reset: false,
+        freeze: true,
+    },
+];
+
+/// Names and summaries, in the order of lists and tables.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let library = optimizers().map(|optimizer| (optimizer.name, optimizer.summary));
+    library.chain(ORACLES.iter().map(|oracle| (oracle.name, oracle.summary)))
+}
+
+/// Names of those that run when none is named.
+pub fn defaults() -> impl Iterator<Item = &'static str> {
+    optimizers().filter(|optimizer| optimizer.rank.is_some()).map(|optimizer| optimizer.name)
+}
+
+/// The place of an optimizer in tables; one without a registered name comes last.
+pub fn rank(name: &str) -> usize {
+    all().position(|(known, _)| known == name).unwrap_or(usize::MAX)
+}
+
+/// A name as tables show it; a name that is not registered is shown as it is.
+pub fn shown(name: &str) -> String {
+    let oracle = ORACLES.iter().find(|oracle| oracle.name == name).map(|oracle| oracle.shown);
+    oracle.or_else(|| optimizer(name).map(|known| known.shown)).unwrap_or(name).to_string()
+}
+
+/// The optimizer of that name with the parameters that a benchmark gives it.
+pub fn on(benchmark: &Benchmark, name: &str) -> Option<OptimizerSpec> {
+    let oracle = ORACLES.iter().find(|oracle| oracle.name == name);
+    let known = optimizer(oracle.map_or(name, |oracle| oracle.base))?;
+    let rule = benchmark.tuned(known);
+    let (reset, freeze) = oracle.map_or((false, false), |oracle| (oracle.reset, oracle.freeze));
+    Some(OptimizerSpec { name: name.to_string(), rule, reset, freeze })
+}
+
+impl Benchmark {
+    /// The rule of an optimizer of the library with this benchmark's parameters; a variant starts from its base's.
+    fn tuned(&self, known: &NamedOptimizer) -> evenkeel::optim::Rule {
+        let rule = match known.base.and_then(optimizer) {
+            Some(base) => known.rule_from(self.tuned(base)),
+            None => known.rule(),
+        };
+        let mut parameters = super::object(&rule);
+        for (_, key, value) in self.parameters.iter().filter(|(name, ..)| *name == known.name) {
+            parameters.insert((*key).to_string(), (*value).into());
+        }
+        serde_json::from_value(parameters.into()).expect("the parameters of benchmarks are tested")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::BENCHMARKS;
+    use super::*;
+
+    #[test]
+    fn every_optimizer_exists_and_is_valid_on_every_benchmark() {
+        for benchmark in BENCHMARKS {
+            for (name, _) in all() {
+                let optimizer = on(benchmark, name).unwrap();
+                assert_eq!(optimizer.name, name);
+                optimizer.rule.check().unwrap();
+            }
+            assert!(on(benchmark, "ngm-sgd-reset").is_none());
+            for (name, key, value) in benchmark.parameters {
+                assert_eq!(on(benchmark, name).unwrap().number(key), Some(*value), "{name} {key}");
+            }
+        }
+    }
+
+    #[test]
+    fn variants_share_what_a_benchmark_gives_their_base() {
+        let rotated = Benchmark::named("rotated-mnist").unwrap();
+        let number = |name: &str, key: &str| on(rotated, name).unwrap().number(key).unwrap();
+        assert_eq!((number("instantaneous", "eta"), number("instantaneous", "gamma")), (0.5, 0.0));
+        assert_eq!((number("tonic", "eta"), number("msgd-reset", "lr"), number("msgd", "lr")), (0.0, 0.1, 0.1));
+        assert_eq!(defaults().collect::<Vec<_>>(), ["ngm-sgd", "msgd", "adam", "sgd"]);
+        assert_eq!((shown("ngm-sgd"), shown("adam-reset"), shown("mine")), ("NGM-SGD".into(), "Adam-reset".into(), "mine".into()));
+    }
+}
