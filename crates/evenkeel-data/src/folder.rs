@@ -20,7 +20,7 @@ use image::imageops::FilterType;
 pub use error::FolderError;
 
 use crate::dataset::DataSet;
-use crate::images::{Images, Labelled, Shape};
+use crate::images::{ImageShape, Images, Labelled};
 
 /// How to read a folder of images. The default is that of Split mini-ImageNet.
 ///
@@ -91,6 +91,6 @@ fn decode(
         }
     }
     let (height, width) = size.unwrap_or((1, 1));
-    let images = Images::new(Shape::new(3, height as usize, width as usize), pixels)?;
+    let images = Images::new(ImageShape::new(3, height as usize, width as usize), pixels)?;
     Ok(Labelled::new(images, files.iter().map(|(_, label)| *label).collect(), classes)?)
 }
