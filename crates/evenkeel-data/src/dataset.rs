@@ -43,7 +43,7 @@ impl DataSet {
         Ok(self)
     }
 
-    /// Its name.
+    /// What it is called, as in `mnist`.
     pub fn name(&self) -> &str {
         &self.name
     }

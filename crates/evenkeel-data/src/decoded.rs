@@ -31,7 +31,7 @@ pub enum DecodedError {
     /// The file could not be written or read.
     #[error("{path}: cannot be {action}: {reason}", path = path.display())]
     Io {
-        /// The file.
+        /// Where the file lies.
         path: PathBuf,
         /// What was tried: `read` or `written`.
         action: &'static str,
@@ -41,13 +41,13 @@ pub enum DecodedError {
     /// A file of another kind, or of another version of this one.
     #[error("{path}: is not a decoded data set of this version", path = path.display())]
     Foreign {
-        /// The file.
+        /// Where the file lies.
         path: PathBuf,
     },
     /// A header that is damaged, or that describes no data set.
     #[error("{path}: the header is damaged: {reason}", path = path.display())]
     Header {
-        /// The file.
+        /// Where the file lies.
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
@@ -55,7 +55,7 @@ pub enum DecodedError {
     /// A file that is shorter or longer than its header says.
     #[error("{path}: has {found} bytes instead of {expected}", path = path.display())]
     Length {
-        /// The file.
+        /// Where the file lies.
         path: PathBuf,
         /// The length that follows from the header.
         expected: u64,
@@ -326,7 +326,7 @@ mod tests {
     fn other_files_are_refused_by_kind() {
         let good = saved(&loaded(true));
         assert!(matches!(read(b"").unwrap_err(), DecodedError::Foreign { .. }));
-        assert!(matches!(read(&[b'x'; 200_000]).unwrap_err(), DecodedError::Foreign { .. }));
+        assert!(matches!(read(&vec![b'x'; 200_000]).unwrap_err(), DecodedError::Foreign { .. }));
         let cut = read(&good[..good.len() - 1]).unwrap_err().to_string();
         assert!(cut.ends_with(&format!("has {} bytes instead of {}", good.len() - 1, good.len())), "{cut}");
         let longer = [&good[..], b"x"].concat();

@@ -58,7 +58,7 @@ pub fn sync_folder_of(path: &Path) {
     }
 }
 
-/// Lower-case hexadecimal.
+/// Bytes as text in lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

@@ -20,16 +20,7 @@ pub struct Format {
     pub load: fn(&Path) -> Result<DataSet, LoadError>,
 }
 
-macro_rules! formats {
-    ($($module:ident;)+) => {
-        $(mod $module;)+
-
-        /// Every format, in the order of listings.
-        pub static ALL: &[&Format] = &[$(&$module::FORMAT),+];
-    };
-}
-
-formats! {
+registry! { Format:
     idx;
     folder;
 }

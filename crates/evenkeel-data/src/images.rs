@@ -10,9 +10,9 @@ use crate::error::{FormatError, Problem};
 pub struct ImageShape {
     /// 1 for grey, 3 for RGB.
     pub channels: usize,
-    /// Rows.
+    /// The number of rows.
     pub height: usize,
-    /// Columns.
+    /// The number of columns.
     pub width: usize,
 }
 
@@ -78,17 +78,17 @@ impl Images {
         self.shape
     }
 
-    /// Channels of an image.
+    /// The number of channels of every image.
     pub fn channels(&self) -> usize {
         self.shape.channels
     }
 
-    /// Rows of an image.
+    /// The number of rows of every image.
     pub fn height(&self) -> usize {
         self.shape.height
     }
 
-    /// Columns of an image.
+    /// The number of columns of every image.
     pub fn width(&self) -> usize {
         self.shape.width
     }

@@ -33,6 +33,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[macro_use]
+mod registry;
+
 pub mod augment;
 mod buffer;
 pub mod cifar;

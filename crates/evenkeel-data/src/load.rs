@@ -42,7 +42,7 @@ pub enum LoadError {
     /// A file of the user's cannot be read.
     #[error("{path}: {error}; {hint}", path = path.display())]
     Read {
-        /// The file.
+        /// The file that was looked for.
         path: PathBuf,
         /// What the operating system says.
         error: io::Error,

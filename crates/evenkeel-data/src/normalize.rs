@@ -25,28 +25,28 @@ pub struct Normalization {
 /// Means and deviations that cannot standardise anything.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum NormalizationError {
-    /// There must be one mean and one deviation a channel.
+    /// There must be one mean and one deviation per channel.
     #[error("normalization: {mean} means but {std} deviations; give one of each for every channel")]
     Lengths {
-        /// Means given.
+        /// The number of means given.
         mean: usize,
-        /// Deviations given.
+        /// The number of deviations given.
         std: usize,
     },
     /// A mean that is not finite, or a deviation that is not a positive number.
     #[error("normalization: mean {mean} and deviation {std} of channel {channel} are not usable")]
     Value {
-        /// The channel.
+        /// The channel, counted from 0.
         channel: usize,
-        /// Its mean.
+        /// The mean given for it.
         mean: f32,
-        /// Its deviation.
+        /// The deviation given for it.
         std: f32,
     },
 }
 
 impl Normalization {
-    /// One mean and one standard deviation a channel, on the scale where white is 1.
+    /// One mean and one standard deviation per channel, on the scale where white is 1.
     pub fn new(mean: Vec<f32>, std: Vec<f32>) -> Result<Self, NormalizationError> {
         if mean.len() != std.len() || mean.is_empty() {
             return Err(NormalizationError::Lengths { mean: mean.len(), std: std.len() });

@@ -65,8 +65,7 @@ impl Sampler {
         Self { seed, capacity: Some(capacity) }
     }
 
-    /// The batch of iteration `iteration` (from 1, counted over all tasks), drawn in task `task`
-    /// (from 1).
+    /// The batch of iteration `iteration`, drawn in task `task`; both count from 1, iterations over all tasks.
     ///
     /// A loop calls [`Sampler::in_task`] once per task and then [`TaskSampler::batch`], which spares
     /// the work of rebuilding the replay buffer.

@@ -12,19 +12,10 @@
 
 mod entry;
 
-pub use self::entry::{Convert, Download, Entry, FileSpec, Origin, Package, Packing, Variant};
+pub use self::entry::{Conversion, Convert, Download, Entry, FileSpec, Origin, Package, Packing, Variant};
 use crate::source::SourceError;
 
-macro_rules! sets {
-    ($($module:ident;)+) => {
-        $(mod $module;)+
-
-        /// Every data set that has a name, in the order of listings.
-        pub static ALL: &[&Entry] = &[$(&$module::ENTRY),+];
-    };
-}
-
-sets! {
+registry! { Entry:
     mnist;
     fashion_mnist;
     cifar10;

@@ -21,7 +21,7 @@ fn message(root: &TempDir, options: FolderOptions) -> String {
 const TWO_AND_ONE: FolderOptions = FolderOptions { size: None, train: 2, test: 1, classes: None };
 
 #[test]
-fn one_folder_a_class_is_split_by_sorted_file_name() {
+fn one_folder_per_class_is_split_by_sorted_file_name() {
     let root = TempDir::new().unwrap();
     for (i, name) in ["d.png", "a.png", "c.PNG", "b.png"].iter().enumerate() {
         save(&root, &format!("n02/{name}"), (3, 2), 100 + i as u8);

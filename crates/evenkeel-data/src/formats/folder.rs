@@ -3,7 +3,7 @@
 use super::Format;
 use crate::folder::{self, FolderOptions};
 
-pub(super) static FORMAT: Format = Format {
+pub(super) static ENTRY: Format = Format {
     prefix: "folder",
     usage: "folder:DIR",
     summary: "images of one size (JPEG, PNG) in one folder per class, or train/ and val/ with such folders",

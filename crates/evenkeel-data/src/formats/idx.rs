@@ -7,7 +7,7 @@ use crate::dataset::DataSet;
 use crate::idx;
 use crate::load::LoadError;
 
-pub(super) static FORMAT: Format = Format {
+pub(super) static ENTRY: Format = Format {
     prefix: "idx",
     usage: "idx:DIR",
     summary: "grey images in the four files of MNIST's format, plain or with .gz",

@@ -133,8 +133,11 @@ pub struct Convert {
     /// The name in the package of what becomes this file of the data set.
     pub stored_as: fn(&str) -> String,
     /// Makes a file of the data set from its name, its stored form, and the side files in order.
-    pub convert: fn(&str, &[u8], &[Vec<u8>]) -> Result<Vec<u8>, String>,
+    pub convert: Conversion,
 }
+
+/// A function from a name, bytes and side files to the content of a file, or to the reason why there is none.
+pub type Conversion = fn(&str, &[u8], &[Vec<u8>]) -> Result<Vec<u8>, String>;
 
 /// A list of [`FileSpec`]s: after each name its variants, as label, size and checksum.
 macro_rules! files {

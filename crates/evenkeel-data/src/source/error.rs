@@ -41,7 +41,7 @@ pub enum SourceError {
     Corrupt {
         /// The name of the data set.
         set: String,
-        /// The file.
+        /// Where the file lies.
         path: PathBuf,
         /// The checksum of the right content.
         expected: String,
@@ -54,15 +54,15 @@ pub enum SourceError {
         folder = folder.display()
     )]
     MixedVariants {
-        /// The folder.
+        /// The folder of the data set.
         folder: PathBuf,
         /// The first file of the data set.
         first_file: &'static str,
-        /// Its variant.
+        /// The variant of the first file.
         first: &'static str,
         /// A file of another variant.
         second_file: &'static str,
-        /// Its variant.
+        /// The variant of that other file.
         second: &'static str,
     },
     /// Every source failed.
@@ -140,15 +140,12 @@ pub(super) fn one_line(text: &impl ToString) -> String {
 }
 
 /// Why one source gave nothing: its own fault, so that the next is tried, or the cache's.
+#[derive(Debug, Error)]
 pub(super) enum Failure {
+    #[error("{0}")]
     Source(String),
-    Cache(SourceError),
-}
-
-impl From<SourceError> for Failure {
-    fn from(error: SourceError) -> Self {
-        Self::Cache(error)
-    }
+    #[error(transparent)]
+    Cache(#[from] SourceError),
 }
 
 impl From<String> for Failure {

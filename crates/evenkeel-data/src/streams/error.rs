@@ -87,7 +87,7 @@ pub enum StreamError {
         fine: u16,
         /// One of its coarse classes.
         first: u16,
-        /// Another one.
+        /// Another of its coarse classes.
         second: u16,
     },
     /// More tasks than some coarse class has fine classes.
