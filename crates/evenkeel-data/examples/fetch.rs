@@ -4,7 +4,8 @@
 
 use std::process::ExitCode;
 
-use evenkeel_data::source::{self, Catalogue, Progress, SourceError};
+use evenkeel_data::sets;
+use evenkeel_data::source::{self, Progress, SourceError};
 
 /// Prints each download's name and what arrived.
 #[derive(Default)]
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
 }
 
 fn show(name: &str) -> Result<(), SourceError> {
-    let set: Catalogue = name.parse()?;
+    let set = sets::find(name)?;
     source::fetch(set, &mut Printed::default())?;
     for file in source::verify(set)? {
         println!("{}: {}", file.path.display(), file.status);

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use crate::images::Shape;
+use crate::images::ImageShape;
 use crate::random::below;
 
 /// Pad with zeros on all four sides, crop a random window of the original size, then flip it left to
@@ -13,14 +13,14 @@ use crate::random::below;
 /// words, so a batch can be recomputed from its generator.
 ///
 /// ```
-/// use evenkeel_data::Shape;
+/// use evenkeel_data::ImageShape;
 /// use evenkeel_data::augment::CropFlip;
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 ///
 /// let augment = CropFlip { padding: 4, flip: true };
 /// let image = vec![7u8; 3 * 32 * 32];
 /// let mut out = vec![0; image.len()];
-/// augment.apply(&image, Shape::new(3, 32, 32), &mut ChaCha8Rng::seed_from_u64(0), &mut out);
+/// augment.apply(&image, ImageShape::new(3, 32, 32), &mut ChaCha8Rng::seed_from_u64(0), &mut out);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CropFlip {
@@ -35,13 +35,19 @@ impl CropFlip {
     ///
     /// # Panics
     /// If `image` or `out` does not have the size of `shape`.
-    pub fn apply<T: Copy + Default>(&self, image: &[T], shape: Shape, rng: &mut impl Rng, out: &mut [T]) {
+    pub fn apply<T: Copy + Default>(
+        &self,
+        image: &[T],
+        shape: ImageShape,
+        rng: &mut impl Rng,
+        out: &mut [T],
+    ) {
         assert_eq!(image.len(), shape.len(), "the image does not have the given shape");
         assert_eq!(out.len(), shape.len(), "the output does not have the given shape");
         let offsets = 2 * self.padding + 1;
         let (down, right) = (below(rng, offsets), below(rng, offsets));
         let mirrored = below(rng, 2) == 1 && self.flip;
-        let Shape { height, width, .. } = shape;
+        let ImageShape { height, width, .. } = shape;
         for (i, out) in out.iter_mut().enumerate() {
             let (plane, y, x) = (i / (height * width), i / width % height, i % width);
             let x = if mirrored { width - 1 - x } else { x };
@@ -65,7 +71,7 @@ mod tests {
     use super::*;
     use crate::random::generator;
 
-    const SHAPE: Shape = Shape::new(2, 3, 4);
+    const SHAPE: ImageShape = ImageShape::new(2, 3, 4);
 
     fn image() -> Vec<u8> {
         (1..=24).collect()

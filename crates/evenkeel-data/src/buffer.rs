@@ -6,7 +6,7 @@ use rand::Rng;
 
 use crate::random::generator;
 use crate::sample::ExampleId;
-use crate::stream::Stream;
+use crate::task_stream::TaskStream;
 
 /// The buffer after the first `finished` tasks, ordered by task and index.
 ///
@@ -19,7 +19,7 @@ use crate::stream::Stream;
 /// Every example has a fixed random priority under a seed, and a cell keeps its first ones.
 /// As shares only shrink, the buffer after a task is always made from the buffer before it and that
 /// task's data: what was dropped never comes back, as with a buffer that is really stored.
-pub fn replay_buffer(stream: &Stream, seed: u64, capacity: usize, finished: usize) -> Vec<ExampleId> {
+pub fn replay_buffer(stream: &TaskStream, seed: u64, capacity: usize, finished: usize) -> Vec<ExampleId> {
     let mut cells: BTreeMap<(usize, u16), Vec<(u64, u32)>> = BTreeMap::new();
     for (task, data) in stream.tasks().iter().enumerate().take(finished) {
         let mut rng = generator(seed, *b"priority", task as u64);
@@ -46,9 +46,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::toy::{all_classes_in_each_task, one_class_a_task};
+    use crate::toy::{all_classes_in_each_task, one_class_per_task};
 
-    fn cell_sizes(stream: &Stream, buffer: &[ExampleId]) -> BTreeMap<(usize, u16), usize> {
+    fn cell_sizes(stream: &TaskStream, buffer: &[ExampleId]) -> BTreeMap<(usize, u16), usize> {
         buffer.iter().fold(BTreeMap::new(), |mut sizes, &id| {
             *sizes.entry((id.task, stream.example(id).1)).or_default() += 1;
             sizes
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn the_remainder_goes_to_the_earliest_cells() {
-        let stream = one_class_a_task(&[20, 20, 20]);
+        let stream = one_class_per_task(&[20, 20, 20]);
         let sizes = cell_sizes(&stream, &replay_buffer(&stream, 1, 11, 3));
         assert_eq!(sizes.into_values().collect::<Vec<_>>(), [4, 4, 3]);
         assert_eq!(replay_buffer(&stream, 1, 2, 3).len(), 2);
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn seeds_choose_different_examples() {
-        let stream = one_class_a_task(&[100, 100]);
+        let stream = one_class_per_task(&[100, 100]);
         assert_eq!(replay_buffer(&stream, 1, 10, 1), replay_buffer(&stream, 1, 10, 1));
         assert_ne!(replay_buffer(&stream, 1, 10, 1), replay_buffer(&stream, 2, 10, 1));
     }
@@ -91,7 +91,7 @@ mod tests {
             domains: bool,
         ) {
             let stream =
-                if domains { all_classes_in_each_task(&counts, 4) } else { one_class_a_task(&counts) };
+                if domains { all_classes_in_each_task(&counts, 4) } else { one_class_per_task(&counts) };
             let mut before = BTreeSet::new();
             for finished in 0..=stream.len() {
                 let buffer = replay_buffer(&stream, seed, capacity, finished);

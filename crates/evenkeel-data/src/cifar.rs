@@ -7,18 +7,16 @@ use image::ImageFormat;
 
 use crate::dataset::DataSet;
 use crate::error::{FormatError, Problem};
-use crate::images::{Images, Labelled, Shape};
+use crate::files::NamedBytes;
+use crate::images::{ImageShape, Images, Labelled};
 
-const SHAPE: Shape = Shape::new(3, 32, 32);
+const SHAPE: ImageShape = ImageShape::new(3, 32, 32);
 const PLANE: usize = 32 * 32;
 const PIXELS: usize = 3 * PLANE;
 
-/// A file: its name for errors, and its bytes.
-pub type File<'a> = (&'a str, &'a [u8]);
-
 /// Reads CIFAR-10 from its training files (five in the original) and its test file.
-pub fn cifar10(train: &[File<'_>], test: File<'_>) -> Result<DataSet, FormatError> {
-    let read = |files: &[File<'_>]| {
+pub fn cifar10(train: &[NamedBytes<'_>], test: NamedBytes<'_>) -> Result<DataSet, FormatError> {
+    let read = |files: &[NamedBytes<'_>]| {
         let (pixels, [labels]) = records(files, [10])?;
         Labelled::new(Images::new(SHAPE, pixels)?, labels, 10)
     };
@@ -28,8 +26,8 @@ pub fn cifar10(train: &[File<'_>], test: File<'_>) -> Result<DataSet, FormatErro
 /// Reads CIFAR-100 with its 100 fine and 20 coarse classes.
 ///
 /// Files that hold only some of the classes are fine.
-pub fn cifar100(train: File<'_>, test: File<'_>) -> Result<DataSet, FormatError> {
-    let read = |file: File<'_>| {
+pub fn cifar100(train: NamedBytes<'_>, test: NamedBytes<'_>) -> Result<DataSet, FormatError> {
+    let read = |file: NamedBytes<'_>| {
         let (pixels, [coarse, fine]) = records(&[file], [20, 100])?;
         Ok((Labelled::new(Images::new(SHAPE, pixels)?, fine, 100)?, coarse))
     };
@@ -39,7 +37,7 @@ pub fn cifar100(train: File<'_>, test: File<'_>) -> Result<DataSet, FormatError>
 
 /// Pixels of all records, and one list for each of the `L` label bytes of a record.
 fn records<const L: usize>(
-    files: &[File<'_>],
+    files: &[NamedBytes<'_>],
     classes: [usize; L],
 ) -> Result<(Vec<u8>, [Vec<u16>; L]), FormatError> {
     let record = L + PIXELS;
@@ -70,7 +68,7 @@ fn records<const L: usize>(
 
 /// Turns CIFAR-10 images that are stored as the rows of a lossless RGB PNG into binary records.
 ///
-/// The picture is 1024 pixels wide (one image, row-major) and has one row a label.
+/// The picture is 1024 pixels wide (one image, row-major) and has one row per label.
 pub fn records_from_png(name: &str, png: &[u8], labels: &[u8]) -> Result<Vec<u8>, FormatError> {
     let problem = |problem| FormatError::new(name, problem);
     let picture = image::load_from_memory_with_format(png, ImageFormat::Png)

@@ -1,7 +1,7 @@
 //! A named training set and test set.
 
 use crate::error::{FormatError, Problem};
-use crate::images::{Labelled, Shape};
+use crate::images::{ImageShape, Labelled};
 
 /// A data set: training and test examples with the same shape and classes.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ impl DataSet {
         Ok(self)
     }
 
-    /// Its name.
+    /// What it is called, as in `mnist`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -64,7 +64,7 @@ impl DataSet {
     }
 
     /// The shape of every image.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> ImageShape {
         self.train.shape()
     }
 
@@ -79,7 +79,7 @@ fn agree(name: &str, train: &Labelled, test: &Labelled) -> Result<(), FormatErro
         return Ok(());
     }
     let describe = |set: &Labelled| {
-        let Shape { channels, height, width } = set.shape();
+        let ImageShape { channels, height, width } = set.shape();
         format!("{channels}×{height}×{width} with {} classes", set.classes())
     };
     let text = format!("training images are {}, test images {}", describe(train), describe(test));
@@ -91,13 +91,13 @@ mod tests {
     use super::*;
     use crate::images::Images;
 
-    fn set(shape: Shape, classes: usize) -> Labelled {
+    fn set(shape: ImageShape, classes: usize) -> Labelled {
         Labelled::new(Images::new(shape, vec![0; shape.len()]).unwrap(), vec![0], classes).unwrap()
     }
 
     #[test]
     fn train_and_test_must_agree() {
-        let (a, b) = (Shape::new(1, 2, 2), Shape::new(1, 2, 3));
+        let (a, b) = (ImageShape::new(1, 2, 2), ImageShape::new(1, 2, 3));
         assert!(DataSet::new("x", set(a, 2), set(a, 2)).is_ok());
         let error = DataSet::new("x", set(a, 2), set(b, 2)).unwrap_err().to_string();
         let parts = "training images are 1×2×2 with 2 classes, test images 1×2×3 with 2 classes";
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn coarse_labels_are_checked_too() {
-        let a = Shape::new(1, 2, 2);
+        let a = ImageShape::new(1, 2, 2);
         let data = DataSet::new("x", set(a, 2), set(a, 2)).unwrap();
         assert!(data.clone().with_coarse(vec![0], vec![1], 1).is_err());
         assert!(data.with_coarse(vec![0], vec![0], 1).unwrap().coarse().is_some());

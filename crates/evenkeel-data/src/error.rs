@@ -57,35 +57,35 @@ pub enum Problem {
     /// Images with no pixels.
     #[error("an image size of {channels}×{height}×{width} has no pixels")]
     EmptyImage {
-        /// Announced channels.
+        /// The number of channels announced.
         channels: usize,
-        /// Announced height.
+        /// The height announced.
         height: usize,
-        /// Announced width.
+        /// The width announced.
         width: usize,
     },
     /// The file length is no multiple of the record length.
     #[error("{found} bytes are not a whole number of {record}-byte records")]
     PartialRecord {
-        /// Length of one record.
+        /// The length of one record in bytes.
         record: usize,
-        /// Length of the file.
+        /// The length of the file in bytes.
         found: usize,
     },
     /// The pixels do not fill a whole number of images.
     #[error("{found} pixels are not a whole number of {image}-pixel images")]
     PartialImage {
-        /// Pixels of one image.
+        /// The number of pixels of one image.
         image: usize,
-        /// Pixels given.
+        /// The number of pixels given.
         found: usize,
     },
     /// A label that no class has.
     #[error("label {label} of example {index} is out of range: there are {classes} classes")]
     LabelOutOfRange {
-        /// The label.
+        /// The label that is too large.
         label: u16,
-        /// Its position.
+        /// The position of its example.
         index: usize,
         /// Number of classes.
         classes: usize,

@@ -7,8 +7,18 @@ use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
 
+use crate::dataset::DataSet;
 use crate::error::{FormatError, Problem};
-use crate::images::{Images, Labelled, Shape};
+use crate::files::NamedBytes;
+use crate::images::{ImageShape, Images, Labelled};
+
+/// The four files of a data set, under the names that MNIST gave them.
+pub const FILES: [&str; 4] = [
+    "train-images-idx3-ubyte",
+    "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte",
+];
 
 const IMAGES: u32 = 2051;
 const LABELS: u32 = 2049;
@@ -27,7 +37,7 @@ const LIMIT: u64 = 1 << 31;
 pub fn images(name: &str, bytes: &[u8]) -> Result<Images, FormatError> {
     let ([_, height, width], pixels) =
         content(bytes, IMAGES).map_err(|problem| FormatError::new(name, problem))?;
-    Images::new(Shape::new(1, height, width), pixels).map_err(|e| FormatError::new(name, e.problem))
+    Images::new(ImageShape::new(1, height, width), pixels).map_err(|e| FormatError::new(name, e.problem))
 }
 
 /// Reads labels (magic number 2049) that must lie below `classes`. `name` is used in errors.
@@ -42,14 +52,25 @@ pub fn labels(name: &str, bytes: &[u8], classes: usize) -> Result<Vec<u16>, Form
 
 /// Reads an image file and its label file, each given as name and bytes.
 pub fn labelled(
-    image_file: (&str, &[u8]),
-    label_file: (&str, &[u8]),
+    image_file: NamedBytes<'_>,
+    label_file: NamedBytes<'_>,
     classes: usize,
 ) -> Result<Labelled, FormatError> {
     let images = images(image_file.0, image_file.1)?;
     let labels = labels(label_file.0, label_file.1, classes)?;
     Labelled::new(images, labels, classes)
         .map_err(|e| FormatError::new(&format!("{} with {}", image_file.0, label_file.0), e.problem))
+}
+
+/// Reads a data set from four files in the order of [`FILES`].
+pub fn data_set(
+    name: impl Into<String>,
+    files: [NamedBytes<'_>; 4],
+    classes: usize,
+) -> Result<DataSet, FormatError> {
+    let [train_images, train_labels, test_images, test_labels] = files;
+    let train = labelled(train_images, train_labels, classes)?;
+    DataSet::new(name, train, labelled(test_images, test_labels, classes)?)
 }
 
 /// Header fields and content of a file whose header has `D` sizes after the magic number.

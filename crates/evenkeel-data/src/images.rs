@@ -7,16 +7,16 @@ use crate::error::{FormatError, Problem};
 
 /// Channels, height and width of every image in a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct ImageShape {
     /// 1 for grey, 3 for RGB.
     pub channels: usize,
-    /// Rows.
+    /// The number of rows.
     pub height: usize,
-    /// Columns.
+    /// The number of columns.
     pub width: usize,
 }
 
-impl Shape {
+impl ImageShape {
     /// A shape from its three sizes.
     pub const fn new(channels: usize, height: usize, width: usize) -> Self {
         Self { channels, height, width }
@@ -36,7 +36,7 @@ impl Shape {
 /// 8-bit images of one size, stored as `n × channels × height × width`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Images {
-    shape: Shape,
+    shape: ImageShape,
     pixels: Vec<u8>,
 }
 
@@ -44,15 +44,15 @@ impl Images {
     /// Wraps `pixels`, which must fill a whole number of images.
     ///
     /// ```
-    /// use evenkeel_data::{Images, Shape};
+    /// use evenkeel_data::{Images, ImageShape};
     ///
-    /// let images = Images::new(Shape::new(1, 2, 2), vec![0, 1, 2, 3, 4, 5, 6, 7])?;
+    /// let images = Images::new(ImageShape::new(1, 2, 2), vec![0, 1, 2, 3, 4, 5, 6, 7])?;
     /// assert_eq!(images.len(), 2);
     /// assert_eq!(images.image(1), [4, 5, 6, 7]);
     /// # Ok::<(), evenkeel_data::FormatError>(())
     /// ```
-    pub fn new(shape: Shape, pixels: Vec<u8>) -> Result<Self, FormatError> {
-        let Shape { channels, height, width } = shape;
+    pub fn new(shape: ImageShape, pixels: Vec<u8>) -> Result<Self, FormatError> {
+        let ImageShape { channels, height, width } = shape;
         let image = channels.checked_mul(height).and_then(|n| n.checked_mul(width)).unwrap_or(0);
         if image == 0 {
             return Err(FormatError::new("images", Problem::EmptyImage { channels, height, width }));
@@ -74,21 +74,21 @@ impl Images {
     }
 
     /// The shape that all images share.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> ImageShape {
         self.shape
     }
 
-    /// Channels of an image.
+    /// The number of channels of every image.
     pub fn channels(&self) -> usize {
         self.shape.channels
     }
 
-    /// Rows of an image.
+    /// The number of rows of every image.
     pub fn height(&self) -> usize {
         self.shape.height
     }
 
-    /// Columns of an image.
+    /// The number of columns of every image.
     pub fn width(&self) -> usize {
         self.shape.width
     }
@@ -184,6 +184,12 @@ impl Labelled {
         }
     }
 
+    /// The examples whose index is `wanted`, sharing the pixels.
+    #[must_use]
+    pub fn filter(&self, wanted: impl Fn(usize) -> bool) -> Self {
+        self.select(&(0..self.len()).filter(|&i| wanted(i)).collect::<Vec<_>>())
+    }
+
     /// Number of examples.
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -195,7 +201,7 @@ impl Labelled {
     }
 
     /// The shape that all images share.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> ImageShape {
         self.images.shape()
     }
 
@@ -231,15 +237,15 @@ mod tests {
     use super::*;
 
     fn four() -> Images {
-        Images::new(Shape::new(1, 1, 2), (0..8).collect()).unwrap()
+        Images::new(ImageShape::new(1, 1, 2), (0..8).collect()).unwrap()
     }
 
     #[test]
     fn pixels_must_fill_whole_images() {
-        let error = Images::new(Shape::new(3, 2, 2), vec![0; 13]).unwrap_err();
+        let error = Images::new(ImageShape::new(3, 2, 2), vec![0; 13]).unwrap_err();
         assert_eq!(error.to_string(), "images: 13 pixels are not a whole number of 12-pixel images");
-        assert!(Images::new(Shape::new(3, 0, 2), vec![]).is_err());
-        assert!(Images::new(Shape::new(usize::MAX, 2, 2), vec![]).is_err());
+        assert!(Images::new(ImageShape::new(3, 0, 2), vec![]).is_err());
+        assert!(Images::new(ImageShape::new(usize::MAX, 2, 2), vec![]).is_err());
     }
 
     #[test]

@@ -4,11 +4,13 @@
 //!
 //! | part | what it does |
 //! |---|---|
-//! | [`source`] | finds, fetches, verifies and loads known data sets |
+//! | [`load()`] | loads a data set by name: one of the [`sets`], or files of your own in one of the [`formats`] |
+//! | [`source`] | finds, fetches and verifies the files of named data sets |
 //! | [`idx`], [`cifar`], [`folder`], [`digits()`] | read or draw images and labels |
-//! | [`Stream`] | makes a sequence of tasks: split, [rotated](mod@rotate) or by domain |
+//! | [`streams`] | cut a data set into a [`TaskStream`]: split, [rotated](mod@rotate) or by domain |
 //! | [`Sampler`] | draws batches: joint training or experience replay |
 //! | [`mod@augment`], [`Normalization`] | turn 8-bit images into what a network sees |
+//! | [`files`] | writes files that appear whole or not at all |
 //!
 //! Everything random is a pure function of a seed and a position, so a run can stop and go on anywhere
 //! and runs that share a seed see the same batches.
@@ -16,10 +18,11 @@
 //! # Example
 //!
 //! ```
-//! use evenkeel_data::{Normalization, Sampler, Stream, digits};
+//! use evenkeel_data::streams::{Split, StreamKind};
+//! use evenkeel_data::{Normalization, Sampler, digits};
 //!
 //! // Five tasks of two digits each, and the third iteration of the second task.
-//! let stream = Stream::split(&digits(500, 100, 0), 2)?;
+//! let stream = Split::new(2).cut(&digits(500, 100, 0))?;
 //! let sampler = Sampler::joint(42).in_task(&stream, 2)?;
 //! let batch = sampler.batch(203, 128);
 //!
@@ -30,30 +33,42 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[macro_use]
+mod registry;
+
 pub mod augment;
 mod buffer;
 pub mod cifar;
 mod dataset;
+mod decoded;
 mod digits;
 mod error;
+pub mod files;
 pub mod folder;
+pub mod formats;
 pub mod idx;
 mod images;
+mod load;
 mod normalize;
 mod random;
 pub mod rotate;
 mod sample;
+pub mod sets;
 pub mod source;
-mod stream;
+pub mod streams;
+mod task_stream;
 #[cfg(test)]
 mod toy;
 
 pub use augment::CropFlip;
 pub use buffer::replay_buffer;
 pub use dataset::{Coarse, DataSet};
+pub use decoded::DecodedError;
 pub use digits::digits;
 pub use error::{FormatError, Problem};
-pub use images::{Images, Labelled, Shape};
+pub use images::{ImageShape, Images, Labelled};
+pub use load::{LoadError, Loaded, check_name, classes, known_names, load};
 pub use normalize::{Normalization, NormalizationError};
 pub use sample::{ExampleId, NoSuchTask, Sampler, TaskSampler, evaluation_subset};
-pub use stream::{Stream, StreamError, Task};
+pub use streams::{ScenarioType, StreamError, StreamKind, StreamSpec};
+pub use task_stream::{Task, TaskStream};

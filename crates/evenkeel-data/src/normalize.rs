@@ -25,28 +25,28 @@ pub struct Normalization {
 /// Means and deviations that cannot standardise anything.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum NormalizationError {
-    /// There must be one mean and one deviation a channel.
+    /// There must be one mean and one deviation per channel.
     #[error("normalization: {mean} means but {std} deviations; give one of each for every channel")]
     Lengths {
-        /// Means given.
+        /// The number of means given.
         mean: usize,
-        /// Deviations given.
+        /// The number of deviations given.
         std: usize,
     },
     /// A mean that is not finite, or a deviation that is not a positive number.
     #[error("normalization: mean {mean} and deviation {std} of channel {channel} are not usable")]
     Value {
-        /// The channel.
+        /// The channel, counted from 0.
         channel: usize,
-        /// Its mean.
+        /// The mean given for it.
         mean: f32,
-        /// Its deviation.
+        /// The deviation given for it.
         std: f32,
     },
 }
 
 impl Normalization {
-    /// One mean and one standard deviation a channel, on the scale where white is 1.
+    /// One mean and one standard deviation per channel, on the scale where white is 1.
     pub fn new(mean: Vec<f32>, std: Vec<f32>) -> Result<Self, NormalizationError> {
         if mean.len() != std.len() || mean.is_empty() {
             return Err(NormalizationError::Lengths { mean: mean.len(), std: std.len() });
@@ -152,7 +152,7 @@ impl Normalization {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::images::{Images, Shape};
+    use crate::images::{ImageShape, Images};
 
     #[test]
     fn channels_are_standardised_one_by_one() {
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn gather_reuses_its_buffer() {
-        let images = Images::new(Shape::new(1, 1, 2), vec![0, 0, 255, 255, 0, 255]).unwrap();
+        let images = Images::new(ImageShape::new(1, 1, 2), vec![0, 0, 255, 255, 0, 255]).unwrap();
         let set = Labelled::new(images, vec![0, 0, 0], 1).unwrap();
         let mut out = Vec::with_capacity(4);
         let memory = out.as_ptr();
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_measured_set_has_mean_zero_and_variance_one() {
-        let images = Images::new(Shape::new(2, 1, 2), vec![0, 255, 10, 20, 255, 0, 30, 40]).unwrap();
+        let images = Images::new(ImageShape::new(2, 1, 2), vec![0, 255, 10, 20, 255, 0, 30, 40]).unwrap();
         let set = Labelled::new(images, vec![0, 0], 1).unwrap();
         let normal = Normalization::measure(&set).unwrap();
         let mut out = Vec::new();
@@ -193,7 +193,7 @@ mod tests {
         assert!(Normalization::new(vec![], vec![]).is_err());
         assert!(Normalization::new(vec![0.0], vec![0.0]).is_err());
         assert!(Normalization::new(vec![f32::NAN], vec![1.0]).is_err());
-        let blank = Images::new(Shape::new(1, 1, 1), vec![7]).unwrap();
+        let blank = Images::new(ImageShape::new(1, 1, 1), vec![7]).unwrap();
         assert!(Normalization::measure(&Labelled::new(blank, vec![0], 1).unwrap()).is_err());
     }
 }

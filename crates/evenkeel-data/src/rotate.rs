@@ -5,7 +5,7 @@
 //! the output in 16.16 fixed point and special-cases right angles; so does this, which is why the
 //! results agree exactly (see `tests/rotate_parity.rs`).
 
-use crate::images::{Labelled, Shape};
+use crate::images::{ImageShape, Labelled};
 
 /// A rotation of images of one size, ready to be applied to many.
 ///
@@ -69,7 +69,7 @@ pub fn rotate(set: &Labelled, degrees: f64) -> Labelled {
     if degrees.rem_euclid(360.0) == 0.0 {
         return set.clone();
     }
-    let Shape { height, width, .. } = set.shape();
+    let ImageShape { height, width, .. } = set.shape();
     let rotation = Rotation::new(height, width, degrees);
     set.map_images(|image, out| rotation.apply(image, out))
 }

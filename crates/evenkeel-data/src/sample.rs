@@ -6,7 +6,7 @@ use thiserror::Error;
 use crate::buffer::replay_buffer;
 use crate::images::Labelled;
 use crate::random::{below, distinct, generator};
-use crate::stream::Stream;
+use crate::task_stream::TaskStream;
 
 /// One training example of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,9 +24,10 @@ pub struct ExampleId {
 /// that share a seed train on the same batches.
 ///
 /// ```
-/// use evenkeel_data::{Sampler, Stream, digits};
+/// use evenkeel_data::streams::{Split, StreamKind};
+/// use evenkeel_data::{Sampler, digits};
 ///
-/// let stream = Stream::split(&digits(200, 50, 0), 2)?;
+/// let stream = Split::new(2).cut(&digits(200, 50, 0))?;
 /// let batch = Sampler::joint(7).batch(&stream, 2, 201, 128)?;
 /// assert_eq!(batch.len(), 128);
 /// assert!(batch.iter().all(|example| example.task < 2));
@@ -64,14 +65,13 @@ impl Sampler {
         Self { seed, capacity: Some(capacity) }
     }
 
-    /// The batch of iteration `iteration` (from 1, counted over all tasks), drawn in task `task`
-    /// (from 1).
+    /// The batch of iteration `iteration`, drawn in task `task`; both count from 1, iterations over all tasks.
     ///
-    /// A loop calls [`Sampler::in_task`] once a task and then [`TaskSampler::batch`], which spares
+    /// A loop calls [`Sampler::in_task`] once per task and then [`TaskSampler::batch`], which spares
     /// the work of rebuilding the replay buffer.
     pub fn batch(
         &self,
-        stream: &Stream,
+        stream: &TaskStream,
         task: usize,
         iteration: u64,
         size: usize,
@@ -85,7 +85,7 @@ impl Sampler {
     }
 
     /// Prepares what stays the same while `task` (from 1) lasts.
-    pub fn in_task(&self, stream: &Stream, task: usize) -> Result<TaskSampler, NoSuchTask> {
+    pub fn in_task(&self, stream: &TaskStream, task: usize) -> Result<TaskSampler, NoSuchTask> {
         let tasks = stream.len();
         if task == 0 || task > tasks {
             return Err(NoSuchTask { task, tasks });
@@ -171,7 +171,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::toy::{data, one_class_a_task};
+    use crate::toy::{data, one_class_per_task};
 
     /// Pearson's statistic of `counts` against equal frequencies.
     fn chi_square(counts: &[usize]) -> f64 {
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn joint_batches_are_uniform_over_all_examples_seen() {
-        let stream = one_class_a_task(&[10, 30, 20]);
+        let stream = one_class_per_task(&[10, 30, 20]);
         let sampler = Sampler::joint(3).in_task(&stream, 2).unwrap();
         let mut counts = [0; 40];
         for id in (1..=400).flat_map(|iteration| sampler.batch(iteration, 100)) {
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn replay_batches_are_uniform_over_the_buffer() {
-        let stream = one_class_a_task(&[50, 30, 20]);
+        let stream = one_class_per_task(&[50, 30, 20]);
         let sampler = Sampler::replay(3, 20).in_task(&stream, 3).unwrap();
         let mut counts = [0; 20];
         for id in (1..=400).flat_map(|iteration| sampler.batch(iteration, 100)).filter(|id| id.task < 2) {
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_batch_is_the_same_in_every_release() {
-        let stream = one_class_a_task(&[100, 100]);
+        let stream = one_class_per_task(&[100, 100]);
         let joint: Vec<_> = Sampler::joint(42).batch(&stream, 2, 7, 6).unwrap();
         assert_eq!(
             joint.iter().map(|id| (id.task, id.index)).collect::<Vec<_>>(),
@@ -217,13 +217,13 @@ mod tests {
 
     #[test]
     fn draws_are_with_replacement() {
-        let stream = one_class_a_task(&[4]);
+        let stream = one_class_per_task(&[4]);
         assert_eq!(Sampler::joint(0).batch(&stream, 1, 1, 64).unwrap().len(), 64);
     }
 
     #[test]
     fn iterations_and_seeds_give_different_batches() {
-        let stream = one_class_a_task(&[500, 500]);
+        let stream = one_class_per_task(&[500, 500]);
         let batch = |seed, iteration| Sampler::joint(seed).batch(&stream, 2, iteration, 32).unwrap();
         assert_eq!(batch(1, 7), batch(1, 7));
         assert_ne!(batch(1, 7), batch(1, 8));
@@ -232,14 +232,14 @@ mod tests {
 
     #[test]
     fn in_the_first_task_joint_and_replay_draw_the_same() {
-        let stream = one_class_a_task(&[50, 50]);
+        let stream = one_class_per_task(&[50, 50]);
         let joint = Sampler::joint(5).batch(&stream, 1, 3, 32).unwrap();
         assert_eq!(joint, Sampler::replay(5, 10).batch(&stream, 1, 3, 32).unwrap());
     }
 
     #[test]
     fn tasks_that_do_not_exist_are_refused() {
-        let stream = one_class_a_task(&[5, 5]);
+        let stream = one_class_per_task(&[5, 5]);
         assert!(Sampler::joint(0).batch(&stream, 0, 1, 8).is_err());
         let error = Sampler::joint(0).batch(&stream, 3, 1, 8).unwrap_err().to_string();
         assert_eq!(error, "task 3 was asked for, but the stream has the tasks 1 to 2");
@@ -264,7 +264,7 @@ mod tests {
             iteration: u64,
             size in 0usize..70,
         ) {
-            let stream = one_class_a_task(&counts);
+            let stream = one_class_per_task(&counts);
             let sampler =
                 capacity.map_or_else(|| Sampler::joint(seed), |capacity| Sampler::replay(seed, capacity));
             for task in 1..=stream.len() {

@@ -14,24 +14,24 @@ pub enum FolderError {
     /// A folder that cannot be listed.
     #[error("{path}: cannot be read: {reason}", path = path.display())]
     Io {
-        /// The folder.
+        /// The folder that was looked into.
         path: PathBuf,
         /// What the operating system says.
         reason: io::Error,
     },
     /// A folder without class folders.
     #[error(
-        "{path}: holds no folders; hint: put one folder a class there, or train/ and val/ with them",
+        "{path}: holds no folders; hint: put one folder per class there, or train/ and val/ with them",
         path = path.display()
     )]
     NoClasses {
-        /// The folder.
+        /// The folder that was looked into.
         path: PathBuf,
     },
     /// `train/` without `val/` or `test/`.
     #[error("{path}: has train/ but neither val/ nor test/", path = path.display())]
     NoTest {
-        /// The folder.
+        /// The folder that was looked into.
         path: PathBuf,
     },
     /// Training and test folders hold different classes.
@@ -41,7 +41,7 @@ pub enum FolderError {
         path = path.display()
     )]
     ClassMismatch {
-        /// The root.
+        /// The folder that holds both.
         path: PathBuf,
         /// A class that is in one of them only.
         class: String,
@@ -49,27 +49,27 @@ pub enum FolderError {
     /// Fewer classes than asked for.
     #[error("{path}: has {found} classes, but {wanted} are asked for", path = path.display())]
     TooFewClasses {
-        /// The folder.
+        /// The folder that was looked into.
         path: PathBuf,
-        /// Classes asked for.
+        /// The number of classes asked for.
         wanted: usize,
-        /// Classes there.
+        /// The number of classes found.
         found: usize,
     },
     /// Fewer images than asked for.
     #[error("{path}: has {found} images (.jpg, .jpeg, .png), but {wanted} are needed", path = path.display())]
     TooFewImages {
-        /// The class folder.
+        /// The folder of the class.
         path: PathBuf,
-        /// Images needed.
+        /// The number of images needed.
         wanted: usize,
-        /// Images there.
+        /// The number of images found.
         found: usize,
     },
     /// A file that is no image.
     #[error("{path}: cannot be decoded: {reason}", path = path.display())]
     Undecodable {
-        /// The file.
+        /// The file that was opened.
         path: PathBuf,
         /// What the decoder says.
         reason: String,
@@ -80,7 +80,7 @@ pub enum FolderError {
         found.0, found.1, expected.0, expected.1, path = path.display()
     )]
     Size {
-        /// The file.
+        /// The file that was opened.
         path: PathBuf,
         /// Height and width of the images before.
         expected: (u32, u32),

@@ -48,7 +48,7 @@ fn by_folder(
     Ok(listing)
 }
 
-/// One folder a class: the first names train, the last test.
+/// One folder per class: the first images by name are for training, the last for testing.
 fn by_name(root: &Path, folders: Vec<PathBuf>, options: &FolderOptions) -> Result<Listing, FolderError> {
     let folders = limited(root, folders, options)?;
     let mut listing = Listing { classes: folders.len(), train: Vec::new(), test: Vec::new() };

@@ -21,7 +21,7 @@ fn message(root: &TempDir, options: FolderOptions) -> String {
 const TWO_AND_ONE: FolderOptions = FolderOptions { size: None, train: 2, test: 1, classes: None };
 
 #[test]
-fn one_folder_a_class_is_split_by_sorted_file_name() {
+fn one_folder_per_class_is_split_by_sorted_file_name() {
     let root = TempDir::new().unwrap();
     for (i, name) in ["d.png", "a.png", "c.PNG", "b.png"].iter().enumerate() {
         save(&root, &format!("n02/{name}"), (3, 2), 100 + i as u8);
@@ -30,7 +30,7 @@ fn one_folder_a_class_is_split_by_sorted_file_name() {
     fs::write(root.path().join("n01/notes.txt"), "not an image").unwrap();
     fs::create_dir(root.path().join(".hidden")).unwrap();
     let data = load(root.path(), TWO_AND_ONE).unwrap();
-    assert_eq!(data.shape(), Shape::new(3, 2, 3));
+    assert_eq!(data.shape(), ImageShape::new(3, 2, 3));
     assert_eq!((data.train().labels(), data.test().labels()), (&[0, 0, 1, 1][..], &[0, 1][..]));
     let red = |set: &Labelled| (0..set.len()).map(|i| set.image(i)[0]).collect::<Vec<_>>();
     assert_eq!((red(data.train()), red(data.test())), (vec![1, 3, 101, 103], vec![0, 100]));
@@ -64,7 +64,7 @@ fn other_sizes_are_an_error_unless_a_target_is_given() {
     let text = message(&root, TWO_AND_ONE);
     assert!(text.contains("b.png: is 5×6 (height × width), but 4×4 is expected; hint"), "{text}");
     let data = load(root.path(), FolderOptions { size: Some((2, 3)), ..TWO_AND_ONE }).unwrap();
-    assert_eq!(data.shape(), Shape::new(3, 2, 3));
+    assert_eq!(data.shape(), ImageShape::new(3, 2, 3));
     assert!(data.train().image(1)[6..12].iter().all(|&green| green == 10));
 }
 

@@ -3,14 +3,13 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
-use super::catalogue::{Catalogue, Entry, FileSpec, Variant};
 use super::error::{Failure, SourceError};
 use super::sources::Sources;
+use crate::files;
+use crate::sets::{Entry, FileSpec, Origin, Variant};
 
 /// The environment variable that names the folder for data sets.
 pub const ENVIRONMENT: &str = "EVENKEEL_DATA";
@@ -57,36 +56,46 @@ impl Cache {
     }
 
     /// The folder of one data set.
-    pub fn path(&self, set: Catalogue) -> PathBuf {
-        self.folder(set.entry())
+    pub fn path(&self, set: &Entry) -> PathBuf {
+        self.root.join(set.name)
     }
 
     /// Checks every file of a data set, without fetching any.
-    pub fn verify(&self, set: Catalogue) -> Result<Vec<FileStatus>, SourceError> {
-        self.verify_entry(set.entry())
+    ///
+    /// The list is empty where no checksums are known: for data sets that are drawn or that the user provides.
+    pub fn verify(&self, set: &Entry) -> Result<Vec<FileStatus>, SourceError> {
+        let folder = self.path(set);
+        let status = |spec: &FileSpec| {
+            let path = folder.join(spec.name);
+            let status = match read(&path)? {
+                None => Status::Missing,
+                Some(content) => match identify(spec, &content) {
+                    Ok(variant) => Status::Ok { variant: variant.label },
+                    Err(Mismatch { expected, found }) => Status::Corrupt { expected, found },
+                },
+            };
+            Ok(FileStatus { path, status })
+        };
+        set.files().iter().map(status).collect()
     }
 
-    pub(super) fn folder(&self, entry: &Entry) -> PathBuf {
-        self.root.join(entry.name)
-    }
-
-    pub(super) fn verify_entry(&self, entry: &Entry) -> Result<Vec<FileStatus>, SourceError> {
-        let folder = self.folder(entry);
-        entry
-            .files
-            .iter()
-            .map(|spec| {
-                let path = folder.join(spec.name);
-                let status = match read(&path)? {
-                    None => Status::Missing,
-                    Some(content) => match identify(spec, &content) {
-                        Ok(variant) => Status::Ok { variant: variant.label },
-                        Err(Mismatch { expected, found }) => Status::Corrupt { expected, found },
-                    },
-                };
-                Ok(FileStatus { path, status })
-            })
-            .collect()
+    /// Whether a data set is ready to be loaded, and what to do if it is not.
+    pub fn presence(&self, set: &Entry) -> Result<Presence, SourceError> {
+        match set.origin {
+            Origin::Drawn(_) => return Ok(Presence::Drawn),
+            Origin::Provided { .. } if self.path(set).is_dir() => return Ok(Presence::Here),
+            Origin::Provided { .. } => return Ok(Presence::NotProvided),
+            Origin::Download(_) => {}
+        }
+        let files = self.verify(set)?;
+        let any = |wanted: fn(&Status) -> bool| files.iter().any(|file| wanted(&file.status));
+        Ok(if any(|status| matches!(status, Status::Corrupt { .. })) {
+            Presence::Corrupt
+        } else if any(|status| matches!(status, Status::Missing)) {
+            Presence::Missing
+        } else {
+            Presence::Here
+        })
     }
 
     /// Content and variant of a file, or `None` if it is missing.
@@ -95,7 +104,7 @@ impl Cache {
         entry: &Entry,
         spec: &FileSpec,
     ) -> Result<Option<(Vec<u8>, &'static str)>, SourceError> {
-        let path = self.folder(entry).join(spec.name);
+        let path = self.path(entry).join(spec.name);
         let Some(content) = read(&path)? else { return Ok(None) };
         match identify(spec, &content) {
             Ok(variant) => Ok(Some((content, variant.label))),
@@ -107,7 +116,7 @@ impl Cache {
 
     /// Creates the folder of a data set and makes sure that it can be written.
     pub(super) fn prepare(&self, entry: &Entry) -> Result<(), SourceError> {
-        let folder = self.folder(entry);
+        let folder = self.path(entry);
         fs::create_dir_all(&folder).map_err(|e| SourceError::io(&folder, "created", e))?;
         let probe = tempfile::Builder::new().prefix(".probe-").tempfile_in(&folder);
         probe.map(drop).map_err(|e| SourceError::io(&folder, "written", e))
@@ -119,18 +128,34 @@ impl Cache {
             let name = spec.name;
             return Err(format!("{name} is corrupt: sha256 {expected} expected, {found} found").into());
         }
-        let folder = self.folder(entry);
-        let path = folder.join(spec.name);
-        write(&folder, &path, content).map_err(|e| SourceError::io(&path, "written", e).into())
+        let path = self.path(entry).join(spec.name);
+        files::write(&path, content).map_err(|e| SourceError::io(&path, "written", e))?;
+        files::sync_folder_of(&path);
+        Ok(())
     }
+}
+
+/// Whether a data set is ready to be loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// It is drawn on the spot and needs no files.
+    Drawn,
+    /// Its files are there, and those with known checksums are intact.
+    Here,
+    /// Files are missing, and fetching gets them.
+    Missing,
+    /// Files are corrupt, and fetching replaces them.
+    Corrupt,
+    /// Its folder is missing, and only the user can provide it.
+    NotProvided,
 }
 
 /// What [`Cache::verify`] found for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStatus {
-    /// The file.
+    /// Where the file should lie.
     pub path: PathBuf,
-    /// Its state.
+    /// Whether it is there and intact.
     pub status: Status,
 }
 
@@ -171,18 +196,10 @@ struct Mismatch {
 }
 
 fn identify<'s>(spec: &'s FileSpec, content: &[u8]) -> Result<&'s Variant, Mismatch> {
-    let found = sha256(content);
+    let found = files::sha256(content);
     spec.variants.iter().find(|variant| variant.sha256 == found).ok_or_else(|| {
         let expected: Vec<_> = spec.variants.iter().map(|variant| variant.sha256).collect();
         Mismatch { expected: expected.join(" or "), found }
-    })
-}
-
-pub(super) fn sha256(content: &[u8]) -> String {
-    use std::fmt::Write;
-    Sha256::digest(content).iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
     })
 }
 
@@ -192,23 +209,6 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, SourceError> {
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(e) => Err(SourceError::io(path, "read", e)),
     }
-}
-
-fn write(folder: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".part-");
-    // Temporary files are private by default, but a cache may be shared; the umask still applies.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|e| e.error)?;
-    // Makes the new name itself durable where the platform can; the content already is.
-    if let Ok(folder) = fs::File::open(folder) {
-        let _ = folder.sync_all();
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -224,12 +224,6 @@ mod tests {
         assert_eq!(choose(Some(""), Some("/cache")), Ok("/cache/evenkeel".into()));
         assert_eq!(choose(None, Some("/cache")), Ok("/cache/evenkeel".into()));
         assert!(choose(None, None).unwrap_err().contains("hint: set EVENKEEL_DATA"));
-    }
-
-    #[test]
-    fn checksums_are_those_of_the_standard() {
-        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(sha256(b"abc"), abc);
     }
 
     #[test]

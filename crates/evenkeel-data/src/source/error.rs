@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::error::FormatError;
+use crate::folder::FolderError;
 
 /// A data set that cannot be fetched, verified or loaded. Its text is one line.
 #[derive(Debug, Error)]
@@ -38,9 +39,9 @@ pub enum SourceError {
         path = path.display()
     )]
     Corrupt {
-        /// The data set.
+        /// The name of the data set.
         set: String,
-        /// The file.
+        /// Where the file lies.
         path: PathBuf,
         /// The checksum of the right content.
         expected: String,
@@ -53,15 +54,15 @@ pub enum SourceError {
         folder = folder.display()
     )]
     MixedVariants {
-        /// The folder.
+        /// The folder of the data set.
         folder: PathBuf,
-        /// A file.
+        /// The first file of the data set.
         first_file: &'static str,
-        /// Its variant.
+        /// The variant of the first file.
         first: &'static str,
-        /// Another file.
+        /// A file of another variant.
         second_file: &'static str,
-        /// Its variant.
+        /// The variant of that other file.
         second: &'static str,
     },
     /// Every source failed.
@@ -71,7 +72,7 @@ pub enum SourceError {
         missing = missing.join(", "), folder = folder.display(), tried = list(attempts)
     )]
     Unavailable {
-        /// The data set.
+        /// The name of the data set.
         set: String,
         /// The files that are still missing or corrupt.
         missing: Vec<String>,
@@ -82,7 +83,18 @@ pub enum SourceError {
         /// The files that a user can supply.
         provide: String,
     },
-    /// A verified file that does not parse: a wrong entry in the catalogue.
+    /// A data set that only its user can provide is not there.
+    #[error("{folder}: no such folder; {instruction}", folder = folder.display())]
+    NotProvided {
+        /// Where it is looked for.
+        folder: PathBuf,
+        /// What the user has to do.
+        instruction: &'static str,
+    },
+    /// A folder that the user provided cannot be read.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A verified file that does not parse: the entry of its data set is wrong.
     #[error(transparent)]
     Format(#[from] FormatError),
 }
@@ -97,6 +109,11 @@ pub struct Attempt {
 }
 
 impl SourceError {
+    /// Whether the input is at fault, and not the network or the disk.
+    pub fn is_bad_input(&self) -> bool {
+        !matches!(self, Self::Unavailable { .. } | Self::Io { .. })
+    }
+
     pub(super) fn io(path: &Path, action: &'static str, reason: io::Error) -> Self {
         Self::Io { path: path.to_owned(), action, reason }
     }
@@ -123,15 +140,12 @@ pub(super) fn one_line(text: &impl ToString) -> String {
 }
 
 /// Why one source gave nothing: its own fault, so that the next is tried, or the cache's.
+#[derive(Debug, Error)]
 pub(super) enum Failure {
+    #[error("{0}")]
     Source(String),
-    Cache(SourceError),
-}
-
-impl From<SourceError> for Failure {
-    fn from(error: SourceError) -> Self {
-        Self::Cache(error)
-    }
+    #[error(transparent)]
+    Cache(#[from] SourceError),
 }
 
 impl From<String> for Failure {

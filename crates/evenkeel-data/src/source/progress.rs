@@ -12,7 +12,7 @@ pub trait Progress {
     fn finish(&mut self);
 }
 
-/// Reports nothing.
+/// Keeps quiet, for callers that show no progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Quiet;
 

@@ -1,8 +1,8 @@
 use std::fs;
 
-use super::super::catalogue::Packing;
 use super::super::progress::Quiet;
-use super::toy::{ONE, TWO, cache, entry, gzip, names, server, tar};
+use super::toy::{ONE, TWO, cache, download, entry, gzip, names, server, tar};
+use crate::sets::{Entry, Origin, Packing};
 
 const ARCHIVE: Packing = Packing::TarGzip("toy.tar.gz");
 
@@ -10,7 +10,7 @@ const ARCHIVE: Packing = Packing::TarGzip("toy.tar.gz");
 fn an_archive_gives_all_its_files() {
     let archive = tar(&[("toy-bin/readme", b"hello"), ("toy-bin/one", ONE), ("toy-bin/two", TWO)]);
     let (folder, cache) = cache(&[&server(&[("toy.tar.gz", &archive)])]);
-    cache.fetch_entry(&entry(ARCHIVE), &mut Quiet).unwrap();
+    cache.fetch(&entry(ARCHIVE), &mut Quiet).unwrap();
     assert_eq!(names(&folder), ["one", "two"]);
 }
 
@@ -18,7 +18,7 @@ fn an_archive_gives_all_its_files() {
 fn an_incomplete_or_corrupt_archive_leaves_only_what_is_right() {
     let half = tar(&[("one", ONE)]);
     let (folder, cache) = cache(&[&server(&[("toy.tar.gz", &half)])]);
-    let error = cache.fetch_entry(&entry(ARCHIVE), &mut Quiet).unwrap_err().to_string();
+    let error = cache.fetch(&entry(ARCHIVE), &mut Quiet).unwrap_err().to_string();
     assert!(error.contains("toy.tar.gz (does not hold two)"), "{error}");
     assert!(
         error.starts_with("toy: missing or corrupt in ") && error.contains("/toy: two; tried"),
@@ -28,7 +28,7 @@ fn an_incomplete_or_corrupt_archive_leaves_only_what_is_right() {
     assert_eq!(names(&folder), ["one"]);
 
     fs::write(folder.path().join("toy/toy.tar.gz"), tar(&[("two", b"not the second")])).unwrap();
-    let error = cache.fetch_entry(&entry(ARCHIVE), &mut Quiet).unwrap_err().to_string();
+    let error = cache.fetch(&entry(ARCHIVE), &mut Quiet).unwrap_err().to_string();
     assert!(error.contains("toy/toy.tar.gz (two is corrupt"), "{error}");
     assert_eq!(names(&folder), ["one", "toy.tar.gz"]);
 }
@@ -39,7 +39,7 @@ fn packed_files_that_the_user_supplies_come_first() {
     fs::create_dir(folder.path().join("toy")).unwrap();
     fs::write(folder.path().join("toy/one.gz"), gzip(ONE)).unwrap();
     fs::write(folder.path().join("toy/two.gz"), gzip(TWO)).unwrap();
-    cache.fetch_entry(&entry(Packing::Gzip), &mut Quiet).unwrap();
+    cache.fetch(&entry(Packing::Gzip), &mut Quiet).unwrap();
     assert_eq!(names(&folder), ["one", "one.gz", "two", "two.gz"]);
 }
 
@@ -49,9 +49,10 @@ fn a_system_folder_is_read_but_not_changed() {
     fs::write(system.path().join("one.gz"), gzip(ONE)).unwrap();
     fs::write(system.path().join("two.gz"), gzip(TWO)).unwrap();
     let (folder, cache) = cache(&[]);
-    let mut toy = entry(Packing::Gzip);
-    toy.system_folder = Some(system.path().to_str().unwrap().to_owned().leak());
-    cache.fetch_entry(&toy, &mut Quiet).unwrap();
+    let mut download = download(Packing::Gzip);
+    download.system_folder = Some(system.path().to_str().unwrap().to_owned().leak());
+    let toy = Entry { origin: Origin::Download(download), ..entry(Packing::Gzip) };
+    cache.fetch(&toy, &mut Quiet).unwrap();
     assert_eq!(names(&folder), ["one", "two"]);
 }
 
@@ -72,6 +73,6 @@ fn the_npm_client_is_the_last_resort() {
     let made = std::process::Command::new("sh").args(["-c", make, &script]).arg(&npm).status().unwrap();
     assert!(made.success());
     cache.sources.npm = Some(npm);
-    cache.fetch_entry(&entry(Packing::Gzip), &mut Quiet).unwrap();
+    cache.fetch(&entry(Packing::Gzip), &mut Quiet).unwrap();
     assert_eq!(names(&folder), ["one", "two"]);
 }

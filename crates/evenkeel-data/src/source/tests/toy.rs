@@ -10,27 +10,34 @@ use std::time::Duration;
 use flate2::{Compression, write::GzEncoder};
 use tempfile::TempDir;
 
-use super::super::cache::{Cache, sha256};
-use super::super::catalogue::{Entry, FileSpec, Package, PackageLayout, Packing, Variant};
+use super::super::cache::Cache;
 use super::super::sources::Sources;
+use crate::files::sha256;
+use crate::normalize::Normalization;
+use crate::sets::{Download, Entry, FileSpec, Origin, Package, Packing, Variant};
 
 pub(super) const ONE: &[u8] = b"the first file";
 pub(super) const TWO: &[u8] = b"and the second";
 
 /// The data set `toy` with the files `one` and `two`.
 pub(super) fn entry(packing: Packing) -> Entry {
+    let origin = Origin::Download(download(packing));
+    Entry { name: "toy", summary: "", classes: 1, sparse: false, normalization: Normalization::mnist, origin }
+}
+
+pub(super) fn download(packing: Packing) -> Download {
     let file = |name, content: &[u8]| {
         let sha256: &'static str = sha256(content).leak();
         let variant = Variant { label: "original", size: content.len() as u64, sha256 };
         FileSpec { name, variants: Box::leak(Box::new([variant])) }
     };
-    Entry {
-        name: "toy",
+    Download {
         files: Box::leak(Box::new([file("one", ONE), file("two", TWO)])),
         packing,
         mirrors: &["http://127.0.0.1:9/"],
         system_folder: None,
-        package: Some(Package { spec: "toy@1.0.0", layout: PackageLayout::Plain }),
+        package: Some(Package { spec: "toy@1.0.0", convert: None }),
+        read: |_| Ok(crate::digits(1, 1, 0)),
     }
 }
 

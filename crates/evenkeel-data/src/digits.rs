@@ -4,7 +4,7 @@ mod draw;
 mod strokes;
 
 use crate::dataset::DataSet;
-use crate::images::{Images, Labelled, Shape};
+use crate::images::{ImageShape, Images, Labelled};
 use crate::random::generator;
 
 const SIZE: usize = 28;
@@ -32,7 +32,7 @@ pub fn digits(train: usize, test: usize, seed: u64) -> DataSet {
             pixels.extend(draw::digit(i % CLASSES, &mut rng));
         }
         let labels = (0..n).map(|i| (i % CLASSES) as u16).collect();
-        Images::new(Shape::new(1, SIZE, SIZE), pixels)
+        Images::new(ImageShape::new(1, SIZE, SIZE), pixels)
             .and_then(|images| Labelled::new(images, labels, CLASSES))
     };
     set(train, 0)

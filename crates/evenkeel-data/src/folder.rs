@@ -1,7 +1,7 @@
-//! Folders of photographs, one a class (mini-ImageNet and the like).
+//! Folders of photographs, one per class (mini-ImageNet and the like).
 //!
 //! Two layouts are understood. With `train/` and `val/` (or `test/`) in the root, each of them holds
-//! one folder a class with all its images. Otherwise the root itself holds one folder a class: with
+//! one folder per class with all its images. Otherwise the root itself holds one folder per class: with
 //! file names sorted, the first [`train`](FolderOptions::train) images train and the last
 //! [`test`](FolderOptions::test) test. Classes are numbered in the sorted order of their names.
 //! Files that are not `.jpg`, `.jpeg` or `.png`, and names that begin with a dot, are passed over.
@@ -20,23 +20,23 @@ use image::imageops::FilterType;
 pub use error::FolderError;
 
 use crate::dataset::DataSet;
-use crate::images::{Images, Labelled, Shape};
+use crate::images::{ImageShape, Images, Labelled};
 
 /// How to read a folder of images. The default is that of Split mini-ImageNet.
 ///
 /// | field | default | purpose |
 /// |---|---|---|
 /// | `size` | none | target height and width; images that differ are resized (bilinear, antialiased: `Triangle`), aspect not kept. Without it all images must have one size |
-/// | `train` | 500 | training images a class, where the layout does not tell |
-/// | `test` | 100 | test images a class, where the layout does not tell |
+/// | `train` | 500 | training images per class, where the layout does not tell |
+/// | `test` | 100 | test images per class, where the layout does not tell |
 /// | `classes` | all | read only the first so many classes |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FolderOptions {
     /// Target height and width.
     pub size: Option<(u32, u32)>,
-    /// Training images a class.
+    /// Training images per class, where the layout does not tell.
     pub train: usize,
-    /// Test images a class.
+    /// Test images per class, where the layout does not tell.
     pub test: usize,
     /// How many classes to read.
     pub classes: Option<usize>,
@@ -91,6 +91,6 @@ fn decode(
         }
     }
     let (height, width) = size.unwrap_or((1, 1));
-    let images = Images::new(Shape::new(3, height as usize, width as usize), pixels)?;
+    let images = Images::new(ImageShape::new(3, height as usize, width as usize), pixels)?;
     Ok(Labelled::new(images, files.iter().map(|(_, label)| *label).collect(), classes)?)
 }

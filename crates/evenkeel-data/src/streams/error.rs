@@ -9,7 +9,7 @@ pub enum StreamError {
     /// No task was asked for.
     #[error("{data}: a stream needs at least one task")]
     NoTasks {
-        /// The data set.
+        /// The name of the data set.
         data: String,
     },
     /// The classes do not divide into tasks of that size.
@@ -17,69 +17,77 @@ pub enum StreamError {
         "{data}: {classes} classes do not divide into tasks of {per_task}; list the classes of each task"
     )]
     Indivisible {
-        /// The data set.
+        /// The name of the data set.
         data: String,
-        /// Its classes.
+        /// The number of classes that it has.
         classes: usize,
-        /// Classes a task.
+        /// The number of classes per task.
+        per_task: usize,
+    },
+    /// A listed order of classes does not divide into tasks of that size.
+    #[error("class_order: {classes} classes do not divide into tasks of {per_task}")]
+    ClassOrder {
+        /// The number of classes that are named.
+        classes: usize,
+        /// The number of classes per task.
         per_task: usize,
     },
     /// A class that the data set does not have.
     #[error("{data}: task {task} asks for class {class}, but there are {classes} classes")]
     UnknownClass {
-        /// The data set.
+        /// The name of the data set.
         data: String,
-        /// The task, from 1.
+        /// The task, counted from 1.
         task: usize,
-        /// The class.
+        /// The label of the class.
         class: u16,
-        /// Its classes.
+        /// The number of classes that it has.
         classes: usize,
     },
     /// A class in two tasks, or twice in one.
     #[error("{data}: class {class} is asked for twice")]
     RepeatedClass {
-        /// The data set.
+        /// The name of the data set.
         data: String,
-        /// The class.
+        /// The label of the class.
         class: u16,
     },
     /// A task without training or test examples.
     #[error("{data}: task {task} has {train} training and {test} test examples; both are needed")]
     EmptyTask {
-        /// The data set.
+        /// The name of the data set.
         data: String,
-        /// The task, from 1.
+        /// The task, counted from 1.
         task: usize,
-        /// Its training examples.
+        /// The number of its training examples.
         train: usize,
-        /// Its test examples.
+        /// The number of its test examples.
         test: usize,
     },
     /// An angle that is no number.
     #[error("{data}: {degrees} is not an angle in degrees")]
     BadAngle {
-        /// The data set.
+        /// The name of the data set.
         data: String,
-        /// The angle.
+        /// What was given as an angle.
         degrees: f64,
     },
     /// A domain stream from a data set without superclasses.
     #[error("{data}: has no coarse labels; a domain stream needs them (cifar100 has)")]
     NoCoarseLabels {
-        /// The data set.
+        /// The name of the data set.
         data: String,
     },
     /// A fine class whose examples have different coarse labels.
     #[error("{data}: fine class {fine} lies in the coarse classes {first} and {second}")]
     AmbiguousCoarse {
-        /// The data set.
+        /// The name of the data set.
         data: String,
-        /// The fine class.
+        /// The label of the fine class.
         fine: u16,
         /// One of its coarse classes.
         first: u16,
-        /// Another one.
+        /// Another of its coarse classes.
         second: u16,
     },
     /// More tasks than some coarse class has fine classes.
@@ -87,13 +95,13 @@ pub enum StreamError {
         "{data}: {tasks} tasks need {tasks} fine classes in every coarse class; class {coarse} has {fine}"
     )]
     TooFewFine {
-        /// The data set.
+        /// The name of the data set.
         data: String,
-        /// The tasks asked for.
+        /// The number of tasks asked for.
         tasks: usize,
-        /// The coarse class.
+        /// The label of the coarse class.
         coarse: u16,
-        /// Its fine classes.
+        /// The number of its fine classes.
         fine: usize,
     },
 }
