@@ -1,16 +1,24 @@
-//! From curves to rows, and from rows to tables, figures and pages.
+//! From runs to groups, mean curves, intervals, comparisons, verdicts, tables and figures: computed in one place, and used by `run`,
+//! `metrics`, `report`, `serve` and `reproduce` alike.
+//!
+//! [`groups`] puts runs together; [`comparisons`] tests one optimizer against the others; [`claims`] tests what somebody says;
+//! `tables` and `figures` show it; [`summary`] is the same as JSON, [`terminal`] as text, [`section`] as a page.
 
-mod again;
-mod curves;
-mod figures;
-mod folder;
-mod section;
-mod summary;
-mod table;
-mod tables;
+pub mod claims;
+pub mod comparisons;
+pub mod figures;
+pub mod folders;
+pub mod groups;
+pub mod mean_curves;
+pub mod per_seed;
+pub(crate) mod run_again;
+pub mod section;
+pub mod summary;
+pub mod tables;
+pub mod terminal;
 
-pub use folder::Folders;
-pub use section::document;
-pub use summary::{Comparison, LeftOut, PerSeedRow, Row, Summary, SummaryError};
-pub use table::{Format, render};
-pub(crate) use tables::status;
+pub use self::folders::Folders;
+pub use self::groups::{Group, LeftOut, Lineup, Measure, Runs};
+pub use self::section::document;
+pub use self::summary::Summary;
+pub use self::terminal::Format;

@@ -1,10 +1,12 @@
-//! The paper's published numbers.
+//! The paper's published numbers, and its claims.
+
+pub mod claims;
 
 use evenkeel_metrics::Estimate;
 use serde::{Deserialize, Serialize};
 
-use crate::benchmark::Benchmark;
-use crate::spec::{RunSpec, Settings};
+use crate::run::probes::ProbeSpecs;
+use crate::spec::{Benchmark, RunSpec, Settings, optimizers};
 
 const MAIN: &str = include_str!("../paper/main.csv");
 const ORACLE_RESET: &str = include_str!("../paper/oracle_reset.csv");
@@ -141,16 +143,26 @@ pub fn gain_sweep(gamma: f64, eta: f64) -> Option<(Estimate, Estimate)> {
 pub fn comparable(spec: &RunSpec) -> Option<PaperRow> {
     let benchmark = Benchmark::named(&spec.benchmark)?;
     let protocol =
-        |settings: &Settings| Settings { eval_samples: None, eval_all_tasks: false, ..settings.clone() };
-    let same = protocol(&spec.settings) == protocol(&benchmark.settings())
-        && benchmark.optimizer(&spec.optimizer.name).as_ref() == Some(&spec.optimizer);
-    same.then(|| published(&spec.benchmark, &spec.optimizer.name))?
+        |settings: &Settings| Settings {
+        eval_samples: None,
+        eval_all_tasks: false,
+        probes: ProbeSpecs::default(),
+        ..settings.clone()
+    };
+    let same = |settings: &Settings| protocol(&spec.settings) == protocol(settings);
+    let known = optimizers::on(benchmark, &spec.optimizer.name).as_ref() == Some(&spec.optimizer);
+    let usual = benchmark.settings();
+    let row = match spec.settings.replay {
+        None => published(&spec.benchmark, &spec.optimizer.name),
+        Some(buffer) => published_replay(&spec.benchmark, buffer, &spec.optimizer.name),
+    };
+    row.filter(|_| known && same(&Settings { replay: spec.settings.replay, ..usual }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Experiment;
+    use crate::spec::Experiment;
 
     #[test]
     fn rows_of_both_tables_are_found() {
@@ -171,10 +183,10 @@ mod tests {
     #[test]
     fn another_protocol_has_no_published_row() {
         let mut experiment = Experiment::named("split-mnist").unwrap();
-        assert!(comparable(&experiment.expand(None)[0]).is_some());
+        assert!(comparable(&experiment.check().unwrap().expand(None)[0]).is_some());
         experiment.set("eval_samples=500").unwrap();
-        assert!(comparable(&experiment.expand(None)[0]).is_some());
+        assert!(comparable(&experiment.check().unwrap().expand(None)[0]).is_some());
         experiment.set("lr=0.02").unwrap();
-        assert!(comparable(&experiment.expand(None)[0]).is_none());
+        assert!(comparable(&experiment.check().unwrap().expand(None)[0]).is_none());
     }
 }

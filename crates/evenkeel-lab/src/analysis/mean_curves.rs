@@ -1,97 +1,104 @@
-//! What figures need of a group of seeds: mean and standard error at each iteration.
+//! Mean curves over seeds with their band: the one place where figures get them from.
+//!
+//! Every band is the standard error of the mean with the sample deviation, s/√n; there is none for a single seed.
 
-use evenkeel_metrics::stats::{mean, sample_sd};
-use evenkeel_metrics::{Curve, Point};
-use evenkeel_report::figure::{Band, Dot, Series};
+use evenkeel_metrics::{Curve, Interval, MeanCurve, Metrics, Point};
+use evenkeel_report::figure::{Band, Dot, Lines, Mark, Series};
 
-/// A measurement of a [`Point`], where it was made.
-pub(super) type Measure = fn(&Point) -> Option<f64>;
+use super::groups::{Group, Lineup};
 
-/// The curves of one optimizer, averaged over its seeds.
-pub(super) struct MeanCurves {
-    pub(super) iterations: Vec<f64>,
-    pub(super) accuracy: Averaged,
-    pub(super) loss: Averaged,
-    pub(super) gain: Averaged,
-    pub(super) entropy: Averaged,
-    /// Last iteration of each task but the last.
-    pub(super) switches: Vec<f64>,
-    /// Index of the lowest mean accuracy of each task from the second on.
-    pub(super) minima: Vec<usize>,
-    /// Highest loss after each switch minus the loss before it: mean and standard deviation over seeds.
-    pub(super) loss_spikes: Vec<(f64, f64)>,
+/// What captions say of the bands.
+pub const BAND: &str = "mean ± standard error over seeds (sample deviation)";
+
+/// A mean with its band at each of `x`; one list of values per position, over seeds.
+pub fn band(name: impl Into<String>, x: Vec<f64>, values: &[Vec<f64>]) -> Series {
+    let mut series = Series { name: name.into(), x, ..Series::default() };
+    let mut edges = Band::default();
+    for seeds in values {
+        let interval = Interval::of(seeds);
+        let mean = interval.map_or(f64::NAN, |interval| interval.mean);
+        let half = interval.and_then(|interval| interval.standard_error()).unwrap_or(f64::NAN);
+        series.y.push(tidy(mean));
+        edges.low.push(tidy(mean - half));
+        edges.high.push(tidy(mean + half));
+    }
+    series.band = edges.low.iter().any(|edge| edge.is_finite()).then_some(edges);
+    series
 }
 
-/// Mean and standard error, NaN where nothing was measured.
-pub(super) struct Averaged {
-    pub(super) mean: Vec<f64>,
-    error: Vec<f64>,
-}
-
-impl Averaged {
-    fn of(curves: &[Curve], measure: Measure) -> Self {
-        let (mut means, mut errors) = (Vec::new(), Vec::new());
-        let mut values = Vec::with_capacity(curves.len());
-        for i in 0..curves[0].points().len() {
-            values.clear();
-            values.extend(curves.iter().filter_map(|curve| measure(&curve.points()[i])));
-            // A mean over some of the seeds would jump where their number changes.
-            let whole = values.len() == curves.len() && values.iter().all(|value| value.is_finite());
-            means.push(if whole { mean(&values) } else { f64::NAN });
-            let sd = if whole { sample_sd(&values) } else { None };
-            errors.push(sd.map_or(f64::NAN, |sd| sd / (values.len() as f64).sqrt()));
-        }
-        Self { mean: means, error: errors }
-    }
-
-    pub(super) fn is_measured(&self) -> bool {
-        self.mean.iter().any(|value| value.is_finite())
-    }
-
-    /// The curve with its band; the band needs two seeds.
-    pub(super) fn series(&self, name: &str, x: &[f64]) -> Series {
-        let edge = |sign: f64| self.mean.iter().zip(&self.error).map(|(m, e)| m + sign * e).collect();
-        let banded = self.error.iter().any(|error| error.is_finite());
-        let band = banded.then(|| Band { low: edge(-1.0), high: edge(1.0) });
-        Series { name: name.to_string(), x: x.to_vec(), y: self.mean.clone(), band, ..Series::default() }
-    }
-}
-
-impl MeanCurves {
-    /// Of curves with the same schedule, at least one.
-    pub(super) fn of(curves: &[Curve]) -> Self {
-        let points = curves[0].points();
-        let accuracy = Averaged::of(curves, |point| Some(point.task1_acc));
-        let starts: Vec<usize> =
-            (1..points.len()).filter(|&i| points[i].task != points[i - 1].task).collect();
-        let end = points.len();
-        let stretches = || starts.iter().zip(starts.iter().skip(1).chain([&end]));
-        let minima = stretches().filter_map(|(&from, &to)| {
-            (from..to).min_by(|&a, &b| accuracy.mean[a].total_cmp(&accuracy.mean[b]))
-        });
-        let loss_spikes = stretches().map(|(&from, &to)| {
-            let spike = |curve: &Curve| -> Option<f64> {
-                let before = curve.points()[from - 1].task1_loss?;
-                let losses = curve.points()[from..to].iter().map(|point| point.task1_loss);
-                Some(losses.collect::<Option<Vec<f64>>>()?.into_iter().fold(f64::MIN, f64::max) - before)
-            };
-            let spikes: Option<Vec<f64>> = curves.iter().map(spike).collect();
-            spikes.map_or((f64::NAN, f64::NAN), |all| (mean(&all), sample_sd(&all).unwrap_or(f64::NAN)))
-        });
-        Self {
-            iterations: points.iter().map(|point| point.iteration as f64).collect(),
-            minima: minima.collect(),
-            loss_spikes: loss_spikes.collect(),
-            switches: starts.iter().map(|&i| points[i - 1].iteration as f64).collect(),
-            loss: Averaged::of(curves, |point| point.task1_loss),
-            gain: Averaged::of(curves, |point| point.gain),
-            entropy: Averaged::of(curves, |point| point.entropy),
-            accuracy,
+/// The mean over the finished seeds of one column of the curves, over the iterations for which `x` gives a position.
+pub fn mean_series(
+    group: &Group,
+    x: impl Fn(&Point) -> Option<f64>,
+    y: impl Fn(&Point) -> Option<f64>,
+) -> Series {
+    let mut positions = Vec::new();
+    let mut values = Vec::new();
+    let first = group.finished.first().map_or(&[][..], |seed| seed.curve.points());
+    for (i, point) in first.iter().enumerate() {
+        let Some(position) = x(point) else { continue };
+        // A mean over some of the seeds would jump where their number changes.
+        let seeds: Option<Vec<f64>> =
+            group.finished.iter().map(|seed| seed.curve.points().get(i).and_then(&y)).collect();
+        if let Some(seeds) = seeds.filter(|seeds| seeds.iter().all(|value| value.is_finite())) {
+            positions.push(position);
+            values.push(seeds);
         }
     }
+    band(group.name.clone(), positions, &values)
+}
 
-    /// A dot at each task's minimum.
-    pub(super) fn minimum_dots(&self) -> Vec<Dot> {
-        self.minima.iter().map(|&i| Dot::new(self.iterations[i], self.accuracy.mean[i])).collect()
+/// One column of the curves of several groups over all iterations, with the task switches.
+pub fn over_training<'a>(
+    groups: impl Iterator<Item = &'a Group>,
+    y: impl Fn(&Point) -> Option<f64>,
+) -> Lines {
+    let mut lines = Lines::default();
+    for group in groups {
+        let series = mean_series(group, |point| Some(point.iteration as f64), &y);
+        if lines.marks.is_empty() {
+            lines.marks = switch_marks(group);
+        }
+        if !series.x.is_empty() {
+            lines.series.push(series);
+        }
     }
+    lines
+}
+
+/// Task-1 accuracy over all iterations, with a dot at the minimum of each task's mean curve.
+pub fn task1_accuracy(lineup: &Lineup) -> Lines {
+    let mut lines = over_training(lineup.finished(), |point| Some(point.task1_acc));
+    for (series, group) in lines.series.iter_mut().zip(lineup.finished()) {
+        series.dots = minimum_dots(group);
+    }
+    lines
+}
+
+/// A dot at each task's minimum of the mean curve over the finished seeds.
+pub fn minimum_dots(group: &Group) -> Vec<Dot> {
+    let curves: Vec<Curve> = group.finished.iter().map(|seed| seed.curve.clone()).collect();
+    let minima = MeanCurve::of(&curves).ok().and_then(|mean| Metrics::of(&mean.curve).ok());
+    minima.map_or(Vec::new(), |metrics| {
+        let dots = metrics.minimum_iterations.iter().zip(&metrics.minima);
+        dots.map(|(x, y)| Dot::new(*x as f64, tidy(*y))).collect()
+    })
+}
+
+/// Last iteration of each task but the last.
+pub fn switches(curve: &Curve) -> Vec<f64> {
+    let ends: Vec<f64> = curve.task_ends().map(|end| end.iteration as f64).collect();
+    ends[..ends.len().saturating_sub(1)].to_vec()
+}
+
+/// Marks at the switches of a group.
+pub fn switch_marks(group: &Group) -> Vec<Mark> {
+    let switches = group.finished.first().map_or(Vec::new(), |seed| switches(&seed.curve));
+    let named = switches.into_iter().zip(2..);
+    named.map(|(at, task)| Mark { at, label: format!("task {task}") }).collect()
+}
+
+/// Five significant digits: figures need no more, and the files stay small.
+pub fn tidy(value: f64) -> f64 {
+    format!("{value:.4e}").parse().unwrap_or(value)
 }

@@ -1,154 +1,153 @@
-//! The tables of a benchmark as data for every format.
+//! The tables of one or several lineups as data for every format.
 
-use evenkeel_metrics::{Estimate, PairedDifference, Summary as Interval};
+use evenkeel_metrics::{Estimate, Evidence, Interval, QUANTITIES, Quantity};
 use evenkeel_report::{Cell, Table};
 
-use super::figures::Group;
-use super::summary::Summary;
+use super::comparisons::{self, DECIDES};
+use super::groups::{Group, Lineup};
+use crate::paper::PaperRow;
 use crate::store::{Status, StoredRun};
 
 /// More runs than this are counted, not listed.
 const MOST_RUNS: usize = 200;
 
-/// A list of runs, a table of parameters, and the results.
-pub(super) fn all(id: &str, groups: &[Group], summary: &Summary) -> Vec<Table> {
-    if groups.is_empty() {
-        return Vec::new();
-    }
-    let mut tables =
-        vec![main(id, groups), transitions(id, groups), per_seed(id, groups), beyond(id, groups)];
-    tables.extend(paired(id, summary));
+/// Runs behind each number of the paper.
+const PAPER_SEEDS: usize = 5;
+
+/// The quantities whose differences a comparison shows.
+const COMPARED: [&str; 5] = ["avg-ACC", "avg-min-ACC", "avg-SG", "newest task", "all seen"];
+
+/// Every table of the results.
+pub fn all(lineups: &[Lineup], against: Option<&str>) -> Vec<Table> {
+    let mut tables = vec![mean_curve(lineups), per_seed(lineups), beyond(lineups)];
+    tables.extend(lineups.iter().filter_map(|lineup| compared(lineup, against)));
+    tables.retain(|table| !table.rows.is_empty());
     tables
 }
 
-fn estimate(value: Option<&Estimate>, digits: usize) -> Cell {
-    value.map_or(Cell::Empty, |e| Cell::estimate(e.mean, e.pm, digits))
+/// The first cells of a row: the benchmark where there are several, and the optimizer.
+fn start(lineups: &[Lineup], lineup: &Lineup, group: &Group) -> Vec<Cell> {
+    let benchmark = (lineups.len() > 1).then(|| Cell::text(&lineup.label));
+    benchmark.into_iter().chain([Cell::text(&group.name)]).collect()
 }
 
-fn interval(value: Option<&Interval>, digits: usize) -> Cell {
-    value.map_or(Cell::Empty, |s| Cell::interval(s.mean, s.ci95, digits))
+fn columns(lineups: &[Lineup], rest: impl IntoIterator<Item = String>) -> Vec<String> {
+    let benchmark = (lineups.len() > 1).then(|| "benchmark".to_string());
+    benchmark.into_iter().chain(["optimizer".to_string()]).chain(rest).collect()
 }
 
-/// Ours, the paper's, the difference, and whether mean ± spread of both overlap.
-fn beside(ours: Option<&Estimate>, paper: Option<&Estimate>, digits: usize) -> [Cell; 4] {
-    let (difference, overlap) = match ours.zip(paper) {
-        Some((a, b)) => {
-            let apart = (a.mean - b.mean).abs();
-            (Cell::difference(a.mean - b.mean, digits), Cell::check(apart <= a.pm + b.pm))
-        }
-        None => (Cell::Empty, Cell::Empty),
+/// `mean ± spread`, as the paper prints it.
+pub fn estimate(value: Option<Estimate>, digits: usize) -> Cell {
+    value.map_or(Cell::Empty, |value| Cell::estimate(value.mean, value.pm, digits))
+}
+
+/// Mean and interval; the mean alone where there is none.
+pub fn interval(value: Option<Interval>, digits: usize) -> Cell {
+    value.map_or(Cell::Empty, |value| Cell::interval(value.mean, value.ci95, digits))
+}
+
+/// A difference with its interval.
+pub fn difference(evidence: Option<&Evidence>, digits: usize) -> Cell {
+    evidence.map_or(Cell::Empty, |evidence| match evidence.interval.ci95 {
+        Some([low, high]) => Cell::Interval { mean: evidence.interval.mean, low, high, digits, signed: true },
+        None => Cell::difference(evidence.interval.mean, digits),
+    })
+}
+
+/// The paper's reading of every optimizer, with the paper's row below it.
+pub fn mean_curve(lineups: &[Lineup]) -> Table {
+    let transitions = lineups.iter().map(Lineup::tasks).max().unwrap_or(0).max(1);
+    let metrics = ["source", "seeds", "avg-ACC", "avg-min-ACC", "WC-ACC", "avg-SG"].map(String::from);
+    let gaps = (1..transitions).map(|k| format!("SG {k}→{}", k + 1));
+    let caption = "Minimum on the mean curve over seeds, as the paper reads it; ± is the population deviation over seeds, combined as \
+                   the paper does. It is no confidence interval.";
+    let mut table = Table::new("mean-curve", caption, columns(lineups, metrics.into_iter().chain(gaps)));
+    let cells = |values: [Option<Estimate>; 4]| {
+        values.into_iter().zip([2, 2, 2, 3]).map(|(value, digits)| estimate(value, digits)).collect::<Vec<_>>()
     };
-    [estimate(ours, digits), estimate(paper, digits), difference, overlap]
-}
-
-fn main(id: &str, groups: &[Group]) -> Table {
-    let mut table = Table::new(
-        format!("{id}-main"),
-        "Main table beside the paper's: minimum on the mean curve over seeds, ± the spread over seeds as in the paper. \
-         Overlap: mean ± spread of ours and of the paper have values in common.",
-        ["optimizer", "seeds", "metric", "evenkeel", "paper", "difference", "overlap"],
-    );
-    for group in groups {
-        let (row, paper) = (&group.row, group.row.paper.as_ref());
-        let metrics = [
-            ("avg-ACC", Some(&row.avg_acc), paper.map(|p| &p.avg_acc), 2),
-            ("avg-min-ACC", Some(&row.avg_min_acc), paper.map(|p| &p.avg_min_acc), 2),
-            ("WC-ACC", Some(&row.wc_acc), paper.map(|p| &p.wc_acc), 2),
-            ("avg-SG", row.avg_sg.as_ref(), paper.map(|p| &p.avg_sg), 3),
-        ];
-        for (name, ours, paper, digits) in metrics {
-            let mut cells =
-                vec![Cell::text(&group.name), Cell::number(row.seeds as f64, 0), Cell::text(name)];
-            cells.extend(beside(ours, paper, digits));
-            table.rows.push(cells);
+    for lineup in lineups {
+        for group in lineup.finished() {
+            let Some(ours) = group.paper_reading() else { continue };
+            let mut row = start(lineups, lineup, group);
+            row.extend([Cell::text("evenkeel"), Cell::number(group.seeds() as f64, 0)]);
+            row.extend(cells([Some(ours.avg_acc), Some(ours.avg_min_acc), Some(ours.wc_acc), ours.avg_sg]));
+            row.extend(ours.sg_per_transition.iter().map(|sg| estimate(*sg, 3)));
+            table.rows.push(row);
+            if let Some(PaperRow { avg_acc, avg_min_acc, wc_acc, avg_sg, sg_per_transition }) = group.published() {
+                let mut row = start(lineups, lineup, group);
+                row.extend([Cell::text("paper"), Cell::number(PAPER_SEEDS as f64, 0)]);
+                row.extend(cells([avg_acc, avg_min_acc, wc_acc, avg_sg].map(Some)));
+                row.extend(sg_per_transition.iter().map(|sg| estimate(Some(*sg), 3)));
+                table.rows.push(row);
+            }
         }
     }
     table
 }
 
-fn transitions(id: &str, groups: &[Group]) -> Table {
-    let mut table = Table::new(
-        format!("{id}-transitions"),
-        "Stability gap of each transition, the same reading.",
-        ["optimizer", "transition", "evenkeel", "paper", "difference", "overlap"],
-    );
-    for group in groups {
-        for (k, sg) in group.row.sg_per_transition.iter().enumerate() {
-            let paper = group.row.paper.as_ref().and_then(|paper| paper.sg_per_transition.get(k));
-            let mut cells = vec![Cell::text(&group.name), Cell::text(format!("{}→{}", k + 1, k + 2))];
-            cells.extend(beside(sg.as_ref(), paper, 3));
-            table.rows.push(cells);
+/// The paper's four metrics of each seed's own curve.
+pub fn per_seed(lineups: &[Lineup]) -> Table {
+    let caption = "Minimum of each seed's own curve: mean over seeds and Student's 95 % interval (none for fewer than three seeds). A \
+                   diverged seed counts as the worst value.";
+    quantities("per-seed", caption, lineups, |quantity| quantity.in_paper)
+}
+
+/// What the paper's tables cannot show.
+pub fn beyond(lineups: &[Lineup]) -> Table {
+    let caption = "What the paper's tables cannot show: how well the new tasks are learnt, and how wide and long the gap is. Mean over \
+                   seeds and Student's 95 % interval.";
+    quantities("beyond", caption, lineups, |quantity| !quantity.in_paper)
+}
+
+fn quantities(id: &str, caption: &str, lineups: &[Lineup], wanted: fn(&Quantity) -> bool) -> Table {
+    let groups = || lineups.iter().flat_map(|lineup| &lineup.groups);
+    let shown: Vec<&'static Quantity> = QUANTITIES
+        .iter()
+        .filter(|quantity| wanted(quantity))
+        .filter(|quantity| groups().any(|group| group.values(&(*quantity).into()).is_some()))
+        .collect();
+    let names = shown.iter().map(|quantity| quantity.name.to_string());
+    let first = ["seeds", "diverged"].map(String::from);
+    let mut table = Table::new(id, caption, columns(lineups, first.into_iter().chain(names)));
+    for lineup in lineups {
+        for group in &lineup.groups {
+            let mut row = start(lineups, lineup, group);
+            row.extend([group.seeds(), group.diverged.len()].map(|n| Cell::number(n as f64, 0)));
+            row.extend(shown.iter().map(|quantity| interval(group.interval(&(*quantity).into()), quantity.digits)));
+            table.rows.push(row);
         }
     }
     table
 }
 
-fn per_seed(id: &str, groups: &[Group]) -> Table {
-    let mut table = Table::new(
-        format!("{id}-per-seed"),
-        "The usual reading: minimum of each seed's own curve, mean and 95 % interval (Student's t).",
-        ["optimizer", "seeds", "avg-ACC", "avg-min-ACC", "WC-ACC", "avg-SG"],
+/// The reference against the others.
+fn compared(lineup: &Lineup, against: Option<&str>) -> Option<Table> {
+    let comparisons = comparisons::comparisons(lineup, against);
+    let reference = comparisons.first()?.reference.clone();
+    let caption = format!(
+        "{}: {reference} minus the others on the same seeds, Student's 95 % interval. The verdict is on {reference} having the \
+         smaller {DECIDES}; p is adjusted by Holm over this table.",
+        lineup.label
     );
-    for group in groups {
-        let p = &group.row.per_seed;
-        table.rows.push(vec![
-            Cell::text(&group.name),
-            Cell::number(group.row.seeds as f64, 0),
-            interval(Some(&p.avg_acc), 2),
-            interval(Some(&p.avg_min_acc), 2),
-            interval(Some(&p.wc_acc), 2),
-            interval(p.avg_sg.as_ref(), 3),
-        ]);
-    }
-    table
-}
-
-fn beyond(id: &str, groups: &[Group]) -> Table {
-    let mut table = Table::new(
-        format!("{id}-beyond"),
-        "What the paper's table cannot show: plasticity, and how wide and long the gap is (means over seeds and transitions).",
-        ["optimizer", "new-task ACC", "all-seen ACC", "gap width", "recovery", "recovered", "loss spike"],
-    );
-    for Group { name, row, .. } in groups {
-        let recovery = &row.gap.recovery;
-        table.rows.push(vec![
-            Cell::text(name),
-            interval(row.new_task_acc.as_ref(), 2),
-            interval(row.seen_acc.as_ref(), 2),
-            Cell::number(row.gap.width.mean, 1),
-            recovery.mean.map_or(Cell::Empty, |mean| Cell::number(mean, 1)),
-            Cell::text(format!("{}/{}", recovery.recovered, recovery.of)),
-            row.gap.loss_spike.as_ref().map_or(Cell::Empty, |spike| Cell::number(spike.mean, 3)),
-        ]);
-    }
-    table
-}
-
-fn paired(id: &str, summary: &Summary) -> Option<Table> {
-    let first = summary.comparisons.first()?;
-    let mut table = Table::new(
-        format!("{id}-paired"),
-        format!("{} minus the others on the same seeds, 95 % paired bootstrap.", first.optimizer),
-        ["against", "seeds", "avg-ACC", "avg-min-ACC", "avg-SG"],
-    );
-    let cell = |difference: &PairedDifference, digits: usize| {
-        let [low, high] = difference.ci95;
-        Cell::Interval { mean: difference.mean, low, high, digits, signed: true }
-    };
-    for c in &summary.comparisons {
-        table.rows.push(vec![
-            Cell::text(&c.against),
-            Cell::number(c.avg_acc.n as f64, 0),
-            cell(&c.avg_acc, 2),
-            cell(&c.avg_min_acc, 2),
-            c.avg_sg.as_ref().map_or(Cell::Empty, |d| cell(d, 3)),
-        ]);
+    let columns: Vec<&str> =
+        ["against", "seeds"].into_iter().chain(COMPARED).chain(["Holm's p", "smaller gap"]).collect();
+    let mut table = Table::new(format!("compared {}", lineup.label), caption, columns);
+    for comparison in &comparisons {
+        let seeds = comparison.differences.first().map_or(0, |difference| difference.evidence.interval.n);
+        let mut row = vec![Cell::text(&comparison.against), Cell::number(seeds as f64, 0)];
+        row.extend(COMPARED.iter().map(|name| {
+            let digits = evenkeel_metrics::quantity(name).map_or(2, |quantity| quantity.digits);
+            difference(comparison.of(name), digits)
+        }));
+        row.push(comparison.adjusted_p.map_or(Cell::Empty, |p| Cell::number(p, 4)));
+        row.push(Cell::text(comparison.verdict.word()));
+        table.rows.push(row);
     }
     Some(table)
 }
 
 /// Every run with its state.
-pub(super) fn runs(id: &str, runs: &[StoredRun]) -> Table {
+pub fn runs(id: &str, runs: &[StoredRun]) -> Table {
     let shown = runs.len().min(MOST_RUNS);
     let note =
         if shown < runs.len() { format!(" (the first {shown} of {})", runs.len()) } else { String::new() };
@@ -163,7 +162,7 @@ pub(super) fn runs(id: &str, runs: &[StoredRun]) -> Table {
             Cell::text(&spec.optimizer.name),
             Cell::number(spec.seed as f64, 0),
             Cell::text(status(run)),
-            Cell::text(spec.optimizer.rule.to_string()),
+            Cell::text(spec.optimizer.to_string()),
             Cell::number(run.record.seconds, 1),
             Cell::text(run.path.file_name().unwrap_or_default().to_string_lossy()),
         ]);
@@ -172,7 +171,7 @@ pub(super) fn runs(id: &str, runs: &[StoredRun]) -> Table {
 }
 
 /// How far a run is, in words.
-pub(crate) fn status(run: &StoredRun) -> String {
+pub fn status(run: &StoredRun) -> String {
     match &run.record.status {
         Status::Done => "done".into(),
         Status::Diverged { iteration, reason } => format!("diverged at {iteration}: {reason}"),

@@ -1,12 +1,15 @@
-//! A summary as text: a table for people, JSON, CSV and Markdown for programs and papers.
+//! The analysis as text: tables for people, JSON, CSV and Markdown for programs and papers.
 
 use std::fmt::Write as _;
 
 use clap::ValueEnum;
-use comfy_table::{CellAlignment, Table, TableStyle, presets};
-use evenkeel_metrics::{Estimate, PairedDifference, Summary as Interval};
+use comfy_table::{CellAlignment, TableStyle, presets};
+use evenkeel_metrics::QUANTITIES;
+use evenkeel_report::Table;
 
-use super::summary::{Row, Summary};
+use super::groups::Runs;
+use super::summary::Summary;
+use super::tables;
 
 /// Output format of `evenkeel metrics`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -15,225 +18,108 @@ pub enum Format {
     Table,
     /// The whole summary.
     Json,
-    /// One line a row, both readings.
+    /// One line per optimizer, both readings.
     Csv,
     /// Tables for a README or an issue.
     Markdown,
 }
 
-/// The summary in that format, with a final newline.
-pub fn render(summary: &Summary, format: Format) -> String {
+/// The analysis of some runs in that format, with a final newline.
+pub fn render(runs: &Runs, against: Option<&str>, format: Format) -> String {
     match format {
         Format::Json => {
-            let mut json = serde_json::to_string_pretty(summary).expect("a summary is plain data");
+            let summary = Summary::of(runs, against);
+            let mut json = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
             json.push('\n');
             json
         }
-        Format::Csv => csv(summary),
-        Format::Table => tables(summary, presets::UTF8_HORIZONTAL_ONLY),
-        Format::Markdown => tables(summary, presets::ASCII_MARKDOWN),
+        Format::Csv => csv(runs),
+        Format::Table => tables(runs, against, presets::UTF8_HORIZONTAL_ONLY),
+        Format::Markdown => tables(runs, against, presets::ASCII_MARKDOWN),
     }
 }
 
-const DASH: &str = "–";
-
-fn plus_minus(estimate: Option<&Estimate>, digits: usize) -> String {
-    estimate.map_or(DASH.into(), |e| format!("{:.digits$} ± {:.digits$}", e.mean, e.pm))
-}
-
-fn interval(summary: Option<&Interval>, digits: usize) -> String {
-    summary.map_or(DASH.into(), |s| match s.ci95 {
-        Some([low, high]) => format!("{:.digits$} [{low:.digits$}, {high:.digits$}]", s.mean),
-        None => format!("{:.digits$}", s.mean),
-    })
-}
-
-fn difference(difference: Option<&PairedDifference>, digits: usize) -> String {
-    difference.map_or(DASH.into(), |d| {
-        let [low, high] = d.ci95;
-        format!("{:+.digits$} [{low:+.digits$}, {high:+.digits$}]", d.mean)
-    })
-}
-
-fn new_table(preset: TableStyle, header: Vec<String>) -> Table {
-    let mut table = Table::new();
-    table.load_style(preset).set_header(header);
-    table
-}
-
-/// Numbers to the right: their digits line up.
-fn finish(mut table: Table, text_columns: usize) -> String {
-    for column in table.column_iter_mut().skip(text_columns) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    format!("{table}\n")
-}
-
-fn tables(summary: &Summary, preset: TableStyle) -> String {
+fn tables(runs: &Runs, against: Option<&str>, style: TableStyle) -> String {
     let mut text = String::new();
-    let mut benchmarks: Vec<&str> = summary.rows.iter().map(|row| row.benchmark.as_str()).collect();
-    benchmarks.dedup();
-    for benchmark in benchmarks {
-        let rows: Vec<&Row> = summary.rows.iter().filter(|row| row.benchmark == benchmark).collect();
-        let title = if benchmark.is_empty() { "curves" } else { benchmark };
-        let _ = writeln!(
-            text,
-            "{title}: task-1 test accuracy, minimum on the mean curve over seeds, ± as in the paper\n"
-        );
-        text += &paper_reading(&rows, preset);
-        let _ = writeln!(
-            text,
-            "\n{title}: minimum of each seed's own curve, mean and 95 % interval (Student's t)\n"
-        );
-        text += &per_seed_reading(&rows, preset);
-        let _ = writeln!(text, "\n{title}: what else happened (means over seeds and transitions)\n");
-        text += &beyond(&rows, preset);
-        let comparisons: Vec<_> = summary.comparisons.iter().filter(|c| c.benchmark == benchmark).collect();
-        if let Some(first) = comparisons.first() {
-            let title =
-                format!("{} minus the others on the same seeds, 95 % paired bootstrap", first.optimizer);
-            let _ = writeln!(text, "\n{title}\n");
-            let header = ["against", "seeds", "avg-ACC", "avg-min-ACC", "avg-SG"];
-            let mut table = new_table(preset, header.map(String::from).to_vec());
-            for c in comparisons {
-                table.add_row([
-                    c.against.clone(),
-                    c.avg_acc.n.to_string(),
-                    difference(Some(&c.avg_acc), 2),
-                    difference(Some(&c.avg_min_acc), 2),
-                    difference(c.avg_sg.as_ref(), 3),
-                ]);
-            }
-            text += &finish(table, 1);
+    for lineup in &runs.lineups {
+        for table in tables::all(std::slice::from_ref(lineup), against) {
+            let _ = writeln!(text, "{}: {}\n\n{}", lineup.label, table.caption, aligned(&table, style));
         }
-        text.push('\n');
     }
-    for left_out in &summary.left_out {
-        let _ =
-            writeln!(text, "not counted: {} seed {}: {}", left_out.optimizer, left_out.seed, left_out.reason);
+    for warning in notes(runs) {
+        let _ = writeln!(text, "{warning}");
     }
     text
 }
 
-fn transitions(rows: &[&Row]) -> usize {
-    rows.iter().map(|row| row.sg_per_transition.len()).max().unwrap_or(0)
-}
-
-fn paper_reading(rows: &[&Row], preset: TableStyle) -> String {
-    let mut header: Vec<String> =
-        ["optimizer", "", "avg-ACC", "avg-min-ACC", "WC-ACC", "avg-SG"].map(String::from).to_vec();
-    let transitions = transitions(rows);
-    header.extend((1..=transitions).map(|k| format!("SG {k}→{}", k + 1)));
-    let mut table = new_table(preset, header);
-    for row in rows {
-        let seeds = if row.seeds == 1 { "1 seed".to_string() } else { format!("{} seeds", row.seeds) };
-        let mut ours = vec![
-            row.optimizer.clone(),
-            seeds,
-            plus_minus(Some(&row.avg_acc), 2),
-            plus_minus(Some(&row.avg_min_acc), 2),
-            plus_minus(Some(&row.wc_acc), 2),
-            plus_minus(row.avg_sg.as_ref(), 3),
-        ];
-        ours.extend(row.sg_per_transition.iter().map(|sg| plus_minus(sg.as_ref(), 3)));
-        table.add_row(ours);
-        if let Some(paper) = &row.paper {
-            let mut published = vec![
-                String::new(),
-                "paper".to_string(),
-                plus_minus(Some(&paper.avg_acc), 2),
-                plus_minus(Some(&paper.avg_min_acc), 2),
-                plus_minus(Some(&paper.wc_acc), 2),
-                plus_minus(Some(&paper.avg_sg), 3),
-            ];
-            published.extend((0..transitions).map(|k| plus_minus(paper.sg_per_transition.get(k), 3)));
-            table.add_row(published);
+/// What a reader must know beside the numbers: runs that are not counted, and programs that are mixed.
+pub fn notes(runs: &Runs) -> Vec<String> {
+    let left_out = runs.left_out.iter();
+    let mut notes: Vec<String> =
+        left_out.map(|out| format!("not counted: {} {} seed {}: {}", out.benchmark, out.optimizer, out.seed, out.reason)).collect();
+    for lineup in &runs.lineups {
+        let programs: std::collections::BTreeSet<_> = lineup.groups.iter().flat_map(|group| &group.programs).collect();
+        if programs.len() > 1 {
+            let names: Vec<String> =
+                programs.iter().map(|program| format!("{} kernels of commit {}", program.kernels, program.commit)).collect();
+            notes.push(format!("{}: runs of {} programs in one table: {}", lineup.label, programs.len(), names.join("; ")));
         }
     }
-    finish(table, 2)
+    notes
 }
 
-fn per_seed_reading(rows: &[&Row], preset: TableStyle) -> String {
-    let header = ["optimizer", "avg-ACC", "avg-min-ACC", "WC-ACC", "avg-SG"];
-    let mut table = new_table(preset, header.map(String::from).to_vec());
-    for row in rows {
-        let p = &row.per_seed;
-        table.add_row([
-            row.optimizer.clone(),
-            interval(Some(&p.avg_acc), 2),
-            interval(Some(&p.avg_min_acc), 2),
-            interval(Some(&p.wc_acc), 2),
-            interval(p.avg_sg.as_ref(), 3),
-        ]);
+/// Columns aligned, numbers to the right: their digits line up.
+fn aligned(table: &Table, style: TableStyle) -> String {
+    let mut text = comfy_table::Table::new();
+    text.load_style(style).set_header(table.columns.clone());
+    for row in &table.rows {
+        let cells = row.iter().map(evenkeel_report::Cell::shown);
+        let filled = cells.chain(std::iter::repeat("–".to_string())).take(table.columns.len());
+        text.add_row(filled.collect::<Vec<_>>());
     }
-    finish(table, 1)
-}
-
-fn beyond(rows: &[&Row], preset: TableStyle) -> String {
-    let all_task = rows.iter().any(|row| row.all_task.is_some());
-    let mut header: Vec<String> =
-        ["optimizer", "new-task ACC", "all-seen ACC", "gap width", "recovery", "recovered", "loss spike"]
-            .map(String::from)
-            .to_vec();
-    if all_task {
-        header.extend(["all-task min-ACC", "all-task WC-ACC"].map(String::from));
-    }
-    let mut table = new_table(preset, header);
-    for row in rows {
-        let recovery = &row.gap.recovery;
-        let mut cells = vec![
-            row.optimizer.clone(),
-            interval(row.new_task_acc.as_ref(), 2),
-            interval(row.seen_acc.as_ref(), 2),
-            format!("{:.1}", row.gap.width.mean),
-            recovery.mean.map_or(DASH.into(), |mean| format!("{mean:.1}")),
-            format!("{}/{}", recovery.recovered, recovery.of),
-            row.gap.loss_spike.as_ref().map_or(DASH.into(), |spike| format!("{:.3}", spike.mean)),
-        ];
-        if all_task {
-            cells.push(interval(row.all_task.as_ref().map(|a| &a.min_acc), 2));
-            cells.push(interval(row.all_task.as_ref().map(|a| &a.wc_acc), 2));
+    let numeric: Vec<bool> = (0..table.columns.len()).map(|column| table.is_numeric(column)).collect();
+    for (column, numeric) in text.column_iter_mut().zip(numeric) {
+        if numeric {
+            column.set_cell_alignment(CellAlignment::Right);
         }
-        table.add_row(cells);
     }
-    finish(table, 1)
+    format!("{text}\n")
 }
 
-fn csv(summary: &Summary) -> String {
+fn csv(runs: &Runs) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut header = vec!["benchmark".to_string(), "optimizer".into(), "parameters".into(), "seeds".into()];
-    for metric in ["avg_acc", "avg_min_acc", "wc_acc", "avg_sg"] {
-        header.push(metric.into());
-        header.push(format!("{metric}_pm"));
-        header.push(format!("per_seed_{metric}"));
-        header.push(format!("per_seed_{metric}_low"));
-        header.push(format!("per_seed_{metric}_high"));
+    let mut write = |record: Vec<String>| writer.write_record(record).expect("memory does not fail");
+    let mut header: Vec<String> =
+        ["benchmark", "optimizer", "parameters", "seeds", "diverged"].map(String::from).to_vec();
+    for metric in ["avg-ACC", "avg-min-ACC", "WC-ACC", "avg-SG"] {
+        header.extend([format!("mean-curve {metric}"), format!("mean-curve {metric} ±")]);
     }
-    header.extend(["new_task_acc".into(), "seen_acc".into()]);
-    let number = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
-    let mut write = |record: &[String]| writer.write_record(record).expect("memory does not fail");
-    write(&header);
-    for row in &summary.rows {
-        let mut record =
-            vec![row.benchmark.clone(), row.optimizer.clone(), row.parameters.clone(), row.seeds.to_string()];
-        let p = &row.per_seed;
-        let metrics = [
-            (Some(&row.avg_acc), Some(&p.avg_acc)),
-            (Some(&row.avg_min_acc), Some(&p.avg_min_acc)),
-            (Some(&row.wc_acc), Some(&p.wc_acc)),
-            (row.avg_sg.as_ref(), p.avg_sg.as_ref()),
+    for quantity in QUANTITIES {
+        header.extend(["", " low", " high"].map(|end| format!("{}{end}", quantity.name)));
+    }
+    write(header);
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    for (lineup, group) in runs.lineups.iter().flat_map(|lineup| lineup.groups.iter().map(move |g| (lineup, g))) {
+        let optimizer = &group.spec.optimizer;
+        let mut record = vec![lineup.label.clone(), optimizer.name.clone(), optimizer.to_string()];
+        record.extend([group.seeds(), group.diverged.len()].map(|n| n.to_string()));
+        let reading = group.paper_reading();
+        let estimates = [
+            reading.as_ref().map(|r| r.avg_acc),
+            reading.as_ref().map(|r| r.avg_min_acc),
+            reading.as_ref().map(|r| r.wc_acc),
+            reading.as_ref().and_then(|r| r.avg_sg),
         ];
-        for (paper, seed) in metrics {
-            let ci = seed.and_then(|s| s.ci95);
-            record.push(number(paper.map(|e| e.mean)));
-            record.push(number(paper.map(|e| e.pm)));
-            record.push(number(seed.map(|s| s.mean)));
-            record.push(number(ci.map(|[low, _]| low)));
-            record.push(number(ci.map(|[_, high]| high)));
+        for estimate in estimates {
+            record.extend([number(estimate.map(|e| e.mean)), number(estimate.map(|e| e.pm))]);
         }
-        record.push(number(row.new_task_acc.as_ref().map(|s| s.mean)));
-        record.push(number(row.seen_acc.as_ref().map(|s| s.mean)));
-        write(&record);
+        for quantity in QUANTITIES {
+            let interval = group.interval(&quantity.into());
+            let ci = interval.and_then(|interval| interval.ci95);
+            record.push(number(interval.map(|interval| interval.mean)));
+            record.extend([0, 1].map(|i| number(ci.map(|ci| ci[i]))));
+        }
+        write(record);
     }
     String::from_utf8(writer.into_inner().expect("memory does not fail")).expect("text in, text out")
 }

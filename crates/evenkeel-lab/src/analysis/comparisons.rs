@@ -1,0 +1,85 @@
+//! One optimizer against the others, on the same seeds.
+
+use evenkeel_metrics::{Better, Evidence, QUANTITIES, Quantity, Side, Verdict, holm, quantity};
+use serde::Serialize;
+
+use super::groups::{Group, Lineup, Measure};
+
+/// The quantity that decides a comparison: one curve gives one claim.
+pub const DECIDES: &str = "avg-SG";
+
+/// The reference minus another optimizer, over the seeds that both have.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// The benchmark.
+    pub benchmark: String,
+    /// The optimizer that the others are compared with.
+    pub reference: String,
+    /// The other.
+    pub against: String,
+    /// The difference of every quantity that both have.
+    pub differences: Vec<Difference>,
+    /// Whether the reference has the smaller gap: Holm's adjustment is over the comparisons of the same table.
+    pub verdict: Verdict,
+    /// Adjusted p of that.
+    pub adjusted_p: Option<f64>,
+}
+
+/// The difference of one quantity.
+#[derive(Debug, Clone, Serialize)]
+pub struct Difference {
+    /// The quantity.
+    pub quantity: &'static str,
+    /// What its differences say of the reference being better.
+    #[serde(flatten)]
+    pub evidence: Evidence,
+}
+
+impl Comparison {
+    /// The difference of one quantity.
+    pub fn of(&self, quantity: &str) -> Option<&Evidence> {
+        let found = self.differences.iter().find(|difference| difference.quantity == quantity);
+        found.map(|difference| &difference.evidence)
+    }
+}
+
+/// Differences on the seeds that both groups have, in the order of the seeds: (seed, first, second).
+pub fn paired(a: &Group, b: &Group, measure: &Measure<'_>) -> Vec<(u64, f64, f64)> {
+    let (Some(a), Some(b)) = (a.values(measure), b.values(measure)) else { return Vec::new() };
+    let other = |seed: u64| b.iter().find(|(other, _)| *other == seed).map(|(_, value)| *value);
+    a.iter().filter_map(|&(seed, value)| Some((seed, value, other(seed)?))).collect()
+}
+
+fn difference(reference: &Group, other: &Group, quantity: &'static Quantity) -> Option<Difference> {
+    let pairs = paired(reference, other, &quantity.into());
+    let differences: Vec<f64> = pairs.iter().map(|(_, a, b)| a - b).collect();
+    let side = match quantity.better {
+        Better::More => Side::More,
+        Better::Less => Side::Less,
+    };
+    let evidence = Evidence::of(&differences, side)?;
+    Some(Difference { quantity: quantity.name, evidence })
+}
+
+/// The reference against every other group of a lineup.
+pub fn comparisons(lineup: &Lineup, against: Option<&str>) -> Vec<Comparison> {
+    let Some(reference) = lineup.reference(against) else { return Vec::new() };
+    let others = lineup.groups.iter().filter(|group| group.name != reference.name);
+    let mut comparisons: Vec<Comparison> = others
+        .map(|other| Comparison {
+            benchmark: lineup.label.clone(),
+            reference: reference.name.clone(),
+            against: other.name.clone(),
+            differences: QUANTITIES.iter().filter_map(|quantity| difference(reference, other, quantity)).collect(),
+            verdict: Verdict::NotTested,
+            adjusted_p: None,
+        })
+        .collect();
+    debug_assert!(quantity(DECIDES).is_some(), "the deciding quantity is registered");
+    let p: Vec<Option<f64>> = comparisons.iter().map(|c| c.of(DECIDES).and_then(|e| e.p)).collect();
+    for (comparison, adjusted) in comparisons.iter_mut().zip(holm(&p)) {
+        comparison.adjusted_p = adjusted;
+        comparison.verdict = Verdict::of(comparison.of(DECIDES), adjusted);
+    }
+    comparisons
+}

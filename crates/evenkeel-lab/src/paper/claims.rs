@@ -1,0 +1,82 @@
+//! The list of the paper's claims, from its abstract to its appendix: which result judges each, or why none can.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+const LIST: &str = include_str!("../../paper/claims.toml");
+
+/// A claim of the paper.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaperClaim {
+    /// The name by which results refer to it.
+    pub id: String,
+    /// Every place where it stands.
+    pub place: String,
+    /// The paper's own words.
+    pub quote: String,
+    /// What it says, in ours.
+    pub says: String,
+    /// The benchmarks of which the paper says it; none for theory.
+    pub benchmarks: Vec<String>,
+    /// The result that judges it.
+    #[serde(default)]
+    pub result: Option<String>,
+    /// How it is judged.
+    #[serde(default)]
+    pub test: Option<String>,
+    /// Why it is not.
+    #[serde(default)]
+    pub untested: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct List {
+    claim: Vec<PaperClaim>,
+}
+
+static CLAIMS: LazyLock<Vec<PaperClaim>> = LazyLock::new(|| {
+    let list: List = toml::from_str(LIST).expect("the list of claims is part of the program");
+    list.claim
+});
+
+impl PaperClaim {
+    /// All claims, in the order of the paper.
+    pub fn all() -> &'static [PaperClaim] {
+        &CLAIMS
+    }
+
+    /// The claim of that name.
+    ///
+    /// # Panics
+    /// If there is none: a test walks the results.
+    pub fn named(id: &str) -> &'static PaperClaim {
+        CLAIMS.iter().find(|claim| claim.id == id).unwrap_or_else(|| panic!("there is no claim '{id}'"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::RESULTS;
+
+    #[test]
+    fn every_claim_is_judged_by_a_result_or_says_why_not() {
+        for (i, claim) in PaperClaim::all().iter().enumerate() {
+            assert!(PaperClaim::all()[..i].iter().all(|other| other.id != claim.id), "{} twice", claim.id);
+            assert!(!claim.place.is_empty() && !claim.quote.is_empty() && !claim.says.is_empty(), "{}", claim.id);
+            match (&claim.result, &claim.untested) {
+                (Some(name), None) => {
+                    let result = RESULTS.iter().find(|result| result.name == name);
+                    let result = result.unwrap_or_else(|| panic!("{}: no result '{name}'", claim.id));
+                    let named = format!("\"{}\"", claim.id);
+                    assert!(result.source.contains(&named), "{name} does not judge '{}'", claim.id);
+                    assert!(claim.test.is_some(), "{} does not say how", claim.id);
+                }
+                (None, Some(why)) => assert!(why.len() > 10, "{}", claim.id),
+                _ => panic!("{}: either a result or a reason", claim.id),
+            }
+        }
+    }
+}
