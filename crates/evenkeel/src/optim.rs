@@ -9,6 +9,7 @@ mod entropy_lr;
 mod error;
 mod ngm_sgd;
 mod sgd;
+mod update;
 
 pub use adam::AdamConfig;
 pub use baseline::Baseline;

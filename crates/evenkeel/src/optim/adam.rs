@@ -5,8 +5,8 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::error::not_negative;
+use super::update::{scaled_quotient, scaled_sum, scaled_sum_of_squares};
 use super::{Baseline, OptimError};
-use crate::ops::{scaled_quotient, scaled_sum, scaled_sum_of_squares};
 
 /// Adam with bias correction.
 ///

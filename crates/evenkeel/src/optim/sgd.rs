@@ -5,8 +5,8 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::error::not_negative;
+use super::update::scaled_sum;
 use super::{Baseline, OptimError};
-use crate::ops::scaled_sum;
 
 /// SGD (momentum 0) or MSGD (momentum 0.9).
 ///
