@@ -2,8 +2,8 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use evenkeel_kernel_benches::{numbers, on_one_thread, strokes};
+use evenkeel_kernels::Path;
 use evenkeel_kernels::mlp::{Layer, PackedLayers, SparseBatch, SparseRows, logits};
-use evenkeel_kernels::{Path, update};
 
 const SIZES: [usize; 4] = [784, 400, 400, 10];
 
@@ -46,21 +46,9 @@ fn first_layer(c: &mut Criterion) {
     group.finish();
 }
 
-fn updates(c: &mut Criterion) {
-    let path = Path::active();
-    let len = 478_000;
-    let (g, m, v) = (numbers(len), numbers(len), vec![1.0; len]);
-    let mut w = numbers(len);
-    let mut group = c.benchmark_group("update of 478,000 weights");
-    group.throughput(Throughput::Bytes(4 * len as u64));
-    group.bench_function("sgd", |b| b.iter(|| update::scaled_sum(path, 1.0, &mut w, -1e-9, &g)));
-    group.bench_function("adam", |b| b.iter(|| update::scaled_quotient(path, &mut w, 1e-9, &m, &v, 1e-8)));
-    group.finish();
-}
-
 criterion_group! {
     name = benches;
     config = on_one_thread();
-    targets = evaluation, first_layer, updates
+    targets = evaluation, first_layer
 }
 criterion_main!(benches);

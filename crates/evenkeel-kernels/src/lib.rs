@@ -10,7 +10,6 @@
 //! * [`batch_norm`] fuses normalisation, residual and ReLU, and folds BatchNorm into weights for evaluation.
 //! * [`pool`] averages 4×4 windows.
 //! * [`mlp`] trains and evaluates perceptrons on images that are mostly background.
-//! * [`update`] is the arithmetic of optimizers.
 //!
 //! Work is spread over blocks of images with rayon's current pool. Every sum across threads has a fixed
 //! order: results are the same bits for any number of threads. They differ between paths by rounding only.
@@ -49,7 +48,6 @@ pub mod pool;
 mod scratch;
 mod simd;
 mod tile;
-pub mod update;
 mod winograd;
 
 pub use buffer::Buffer;

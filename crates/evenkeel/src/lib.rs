@@ -38,18 +38,19 @@
 //! |---|---|
 //! | [`gain`] | the gain equation as pure maths, and the handle that layers and optimizer share |
 //! | [`entropy`] | Shannon entropy of a softmax, in nats, from logits |
-//! | [`nn`] | gain-modulated layers, modulation of any module, the paper's MLP |
+//! | [`nn`] | modulation of any module, networks that are modulated, the loss |
 //! | [`optim`] | NGM-SGD, its learning-rate ablation, and the baselines with PyTorch's semantics |
 //! | [`curvature`] | dominant Hessian eigenvalue of any module's loss, in base and effective coordinates |
+//! | [`cpu`] | the numbers of a tensor on the CPU, without a copy |
 //! | [`two_timescale`] | the scalar model that shows a gain boost as a two-timescale optimizer |
 //!
 //! Reference: Rodriguez-Garcia, Ghosh and Ramaswamy, *Dynamic gain neuromodulation attenuates the
 //! stability gap under joint training* (2026).
 
+pub mod cpu;
 pub mod curvature;
 pub mod entropy;
 pub mod gain;
 pub mod nn;
-pub mod ops;
 pub mod optim;
 pub mod two_timescale;

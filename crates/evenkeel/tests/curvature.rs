@@ -8,7 +8,7 @@ use burn::tensor::activation::{relu, tanh};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use evenkeel::curvature::{Coordinates, CurvatureError, PowerIteration, dominant_eigenvalue, in_f64};
 use evenkeel::gain::{Gain, GainConfig};
-use evenkeel::nn::{Mlp, MlpConfig, cross_entropy, modulate};
+use evenkeel::nn::{cross_entropy, modulate};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use support::{dominant, hessian};
@@ -202,32 +202,6 @@ fn lemma_2_holds_where_only_the_head_is_modulated() {
     assert!((found - exact).abs() < 1e-3 * exact.abs(), "{found} against {exact}");
     // Not a common factor here.
     assert!((in_base / found / (g * g) - 1.0).abs() > 0.05);
-}
-
-#[test]
-fn a_relu_network_under_a_gain_obeys_corollary_1() {
-    let device = Device::flex().autodiff();
-    let config = MlpConfig { hidden_std: 0.5, output_std: 0.5, ..MlpConfig::new() };
-    let plain = config
-        .with_inputs(INPUTS)
-        .with_hidden(vec![16, 16])
-        .with_outputs(CLASSES)
-        .init(&mut ChaCha8Rng::seed_from_u64(3), &device);
-    let g = 1.4;
-    let mut worked_in = plain.clone();
-    for layer in worked_in.hidden.iter_mut().chain([&mut worked_in.output]) {
-        layer.weight = Param::from_data(layer.weight.val().mul_scalar(g).into_data(), &device);
-    }
-    let (x, y) = batch(&device);
-    let loss = |model: &Mlp| cross_entropy(model.forward(x.clone()), y.clone());
-    let power = PowerIteration::new().with_steps(60);
-    let in_base = dominant_eigenvalue(&plain.with_gain(&gain(g)), loss, &power).unwrap();
-    // Here the effective weights are the parameters of a model of its own.
-    let in_effective = dominant_eigenvalue(&worked_in, loss, &power).unwrap();
-    assert!(
-        (in_base.value / in_effective.value / (g * g) - 1.0).abs() < 1e-3,
-        "{in_base:?}, {in_effective:?}"
-    );
 }
 
 /// A layer with running statistics and one that is frozen.

@@ -7,6 +7,7 @@ use burn::tensor::{Device, Tensor, TensorData, activation::relu};
 use evenkeel_kernels::batch_norm::Moments;
 use rand::{Rng, RngExt};
 
+use super::ConvPlan;
 use crate::ops::{self, Blocked, ConvNormInput};
 
 /// PyTorch's defaults.
@@ -31,14 +32,8 @@ pub struct ConvNorm {
 
 impl ConvNorm {
     /// PyTorch's default initialisation: weights from U(−1/√fan, 1/√fan) with `fan = inputs · k²`, γ = 1, β = 0.
-    pub fn new<R: Rng>(
-        inputs: usize,
-        outputs: usize,
-        kernel: usize,
-        stride: usize,
-        rng: &mut R,
-        device: &Device,
-    ) -> Self {
+    pub fn new<R: Rng>(plan: ConvPlan, rng: &mut R, device: &Device) -> Self {
+        let ConvPlan { inputs, outputs, kernel, stride } = plan;
         let fan = inputs * kernel * kernel;
         let bound = 1.0 / (fan as f32).sqrt();
         let weights: Vec<f32> = (0..outputs * fan).map(|_| rng.random_range(-bound..bound)).collect();

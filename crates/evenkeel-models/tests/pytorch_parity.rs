@@ -6,8 +6,9 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use evenkeel::entropy::mean_entropy;
 use evenkeel::gain::GainConfig;
-use evenkeel::nn::{GainLinear, Mlp, cross_entropy};
+use evenkeel::nn::{Modulated, cross_entropy};
 use evenkeel::optim::{AdamConfig, Baseline, NgmSgdConfig, SgdConfig};
+use evenkeel_models::{GainLinear, Mlp};
 use serde::Deserialize;
 
 /// Relative to the largest entry of the tensor; the sums here have at most six terms.
@@ -74,7 +75,7 @@ fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 }
 
 fn weights(model: &Mlp) -> Vec<Vec<f32>> {
-    model.hidden.iter().chain([&model.output]).map(|layer| values(layer.weight.val())).collect()
+    model.layers().map(|layer| values(layer.weight.val())).collect()
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn forward_pass_loss_entropy_and_gradients() {
     let loss = cross_entropy(logits, y);
     assert_close("loss", &values(loss.clone()), &[f.first.loss]);
     let gradients = GradientsParams::from_grads(loss.backward(), &model);
-    for (i, layer) in model.hidden.iter().chain([&model.output]).enumerate() {
+    for (i, layer) in model.layers().enumerate() {
         let gradient = gradients.get::<2>(layer.weight.id).unwrap();
         assert_close(&format!("gradient {i}"), &values(gradient), &f.first.gradients[i]);
     }

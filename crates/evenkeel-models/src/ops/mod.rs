@@ -6,16 +6,12 @@
 mod backend;
 mod blocked;
 mod conv_norm;
-mod flex;
 mod layer;
 mod pool;
 mod spare;
 mod sparse_input;
-mod update;
 
 pub use blocked::Blocked;
 pub use conv_norm::{ConvNormInput, conv_norm, residual_block};
-pub(crate) use flex::on_cpu;
 pub use pool::average_pool;
 pub use sparse_input::matmul_sparse_input;
-pub(crate) use update::{scaled_quotient, scaled_sum, scaled_sum_of_squares};

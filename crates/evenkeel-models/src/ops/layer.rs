@@ -6,10 +6,10 @@ use burn::backend::flex::FlexTensor;
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, ExtensionType, Flex};
 use burn::tensor::TensorData;
+use evenkeel::cpu::contiguous;
 use evenkeel_kernels::batch_norm::{self, Gate, Moments, NormGradient, Normaliser};
 use evenkeel_kernels::{ConvShape, Epilogue, PackedWeights, Path, conv};
 
-use super::flex::contiguous;
 use super::spare::{filled, recycle};
 
 /// What a convolution with BatchNorm needs beside its tensors.

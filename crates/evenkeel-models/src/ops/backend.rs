@@ -9,9 +9,9 @@ use burn::backend::flex::FlexTensor;
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, AutodiffBackend, Backend, ExtensionType, Flex, backend_extension};
 use burn::tensor::TensorData;
+use evenkeel::cpu::contiguous;
 use evenkeel_kernels::{Path, Shape, layout, pool};
 
-use super::flex::contiguous;
 use super::layer::{InputGradient, Layer, Saved, slice};
 use super::spare::{filled, recycle};
 

@@ -4,8 +4,9 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use evenkeel::entropy::mean_entropy;
 use evenkeel::gain::{Gain, GainConfig};
-use evenkeel::nn::{GainLinear, Mlp, MlpConfig, cross_entropy, modulate};
+use evenkeel::nn::{Modulated, cross_entropy, modulate};
 use evenkeel::optim::{EntropyLrConfig, NgmSgdConfig, SgdConfig};
+use evenkeel_models::{GainLinear, Mlp};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -20,12 +21,8 @@ fn gain(g: f64) -> Gain {
 
 fn mlp(seed: u64, device: &Device) -> Mlp {
     let (inputs, hidden, outputs) = SIZES;
-    let config = MlpConfig { hidden_std: 0.6, output_std: 0.6, ..MlpConfig::new() };
-    config
-        .with_inputs(inputs)
-        .with_hidden(hidden.to_vec())
-        .with_outputs(outputs)
-        .init(&mut ChaCha8Rng::seed_from_u64(seed), device)
+    let sizes = [inputs, hidden[0], hidden[1], outputs];
+    Mlp::new(&sizes, 0.6, 0.6, &mut ChaCha8Rng::seed_from_u64(seed), device)
 }
 
 fn batch(seed: u64, device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
@@ -42,14 +39,10 @@ fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().try_to_vec().unwrap()
 }
 
-fn layers(model: &Mlp) -> impl Iterator<Item = &GainLinear> {
-    model.hidden.iter().chain([&model.output])
-}
-
 fn gradients(model: &Mlp, seed: u64, device: &Device) -> Vec<f32> {
     let (x, y) = batch(seed, device);
     let gradients = GradientsParams::from_grads(cross_entropy(model.forward(x), y).backward(), model);
-    layers(model).flat_map(|layer| values(gradients.get::<2>(layer.weight.id).unwrap())).collect()
+    model.layers().flat_map(|layer| values(gradients.get::<2>(layer.weight.id).unwrap())).collect()
 }
 
 /// The same network with the gain worked into the weights: effective coordinates.
@@ -133,7 +126,7 @@ proptest! {
         let mut sgd = SgdConfig::new(0.1).init().unwrap();
         let grads = GradientsParams::from_grads(cross_entropy(scaled, y).backward(), &base);
         let base = sgd.step(base, grads);
-        for (a, b) in layers(&modulated).zip(layers(&base)) {
+        for (a, b) in modulated.layers().zip(base.layers()) {
             assert_close(&values(a.weight.val()), &values(b.weight.val()), 1e-5)?;
         }
     }
@@ -173,7 +166,7 @@ proptest! {
         let modulated = base.with_gain(ngm.gain());
         let grads = GradientsParams::from_grads(cross_entropy(modulated.forward(x), y).backward(), &modulated);
         let modulated = effective(&ngm.step(modulated, grads, 0.0), g, &device);
-        for (a, b) in layers(&plain).zip(layers(&modulated)) {
+        for (a, b) in plain.layers().zip(modulated.layers()) {
             assert_close(&values(a.weight.val()), &values(b.weight.val()), 1e-5)?;
         }
     }
@@ -207,7 +200,7 @@ proptest! {
             let grads = GradientsParams::from_grads(cross_entropy(b.forward(x), y).backward(), &b);
             b = sgd.step(b, grads);
         }
-        for (a, b) in layers(&a).zip(layers(&b)) {
+        for (a, b) in a.layers().zip(b.layers()) {
             prop_assert_eq!(values(a.weight.val()), values(b.weight.val()));
         }
     }

@@ -3,10 +3,9 @@
 use burn::module::{Module, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use evenkeel::nn::{
-    ConvNorm, GainLinear, PackedImages, ResNetEvaluator, SlimResNet, SlimResNetConfig, cross_entropy,
-};
+use evenkeel::nn::cross_entropy;
 use evenkeel::optim::SgdConfig;
+use evenkeel_models::{ConvNorm, Evaluator, GainLinear, InputShape, ResNetEvaluator, SlimResNet};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
@@ -42,16 +41,8 @@ fn formula(n: usize, seed: usize, scale: f64) -> Vec<f32> {
     (0..n).map(|i| (scale * mix((i * 1009 + seed * 7919 + 1) as u32)) as f32).collect()
 }
 
-fn conv_norms(model: &SlimResNet) -> Vec<&ConvNorm> {
-    let mut all = vec![&model.backbone.stem];
-    for block in &model.backbone.blocks {
-        all.extend([&block.first, &block.second]);
-        all.extend(block.shortcut.as_ref());
-    }
-    all
-}
-
-fn fill(mut layer: ConvNorm, seed: &mut usize, device: &Device) -> ConvNorm {
+fn fill(layer: &ConvNorm, seed: &mut usize, device: &Device) -> ConvNorm {
+    let mut layer = layer.clone();
     let shape = layer.weight.dims();
     let (len, fan) = (shape.iter().product(), shape[1] * shape[2] * shape[3]);
     let channels = shape[0];
@@ -66,19 +57,16 @@ fn fill(mut layer: ConvNorm, seed: &mut usize, device: &Device) -> ConvNorm {
 }
 
 fn formula_model(outputs: usize, device: &Device) -> SlimResNet {
-    let model = SlimResNetConfig::new().with_outputs(outputs).init(&mut ChaCha8Rng::seed_from_u64(0), device);
+    let model = SlimResNet::new(square(32), 20, outputs, &mut ChaCha8Rng::seed_from_u64(0), device);
     let mut seed = 0;
-    let stem = fill(model.backbone.stem, &mut seed, device);
-    let mut blocks = Vec::new();
-    for mut block in model.backbone.blocks {
-        block.first = fill(block.first, &mut seed, device);
-        block.second = fill(block.second, &mut seed, device);
-        block.shortcut = block.shortcut.map(|shortcut| fill(shortcut, &mut seed, device));
-        blocks.push(block);
-    }
+    let backbone = model.backbone.map_layers(|layer| fill(layer, &mut seed, device));
     let head =
         GainLinear::from_weights(TensorData::new(formula(160 * outputs, 300, 0.1), [160, outputs]), device);
-    SlimResNet { backbone: evenkeel::nn::Backbone { stem, blocks }, head }
+    SlimResNet { backbone, head }
+}
+
+fn square(size: usize) -> InputShape {
+    InputShape { channels: 3, height: size, width: size }
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
@@ -116,7 +104,7 @@ fn one_training_step_and_the_logits_agree_with_pytorch() {
     let loss = cross_entropy(logits, y);
     assert_close("loss", &values(loss.clone()), &[f.loss]);
     let gradients = GradientsParams::from_grads(loss.backward(), &model);
-    for (i, (layer, theirs)) in conv_norms(&model).iter().zip(f.gradients.chunks(3)).enumerate() {
+    for (i, (layer, theirs)) in model.backbone.layers().zip(f.gradients.chunks(3)).enumerate() {
         let (mean, variance) = (layer.running_mean.value(), layer.running_var.value());
         assert_digest(&format!("running mean {i}"), &values(mean), &f.running_mean[i]);
         assert_digest(&format!("running variance {i}"), &values(variance), &f.running_var[i]);
@@ -138,9 +126,9 @@ fn one_training_step_and_the_logits_agree_with_pytorch() {
     model = SgdConfig::new(f.lr).with_momentum(0.9).init().unwrap().step(model, gradients);
     let logits = model.valid().forward(Tensor::from_data(pixels.clone(), &Device::flex()));
     assert_close("logits after the step, in evaluation", &values(logits), &f.logits_after_step_in_eval);
-    let images = PackedImages::pack(pixels.as_slice().unwrap(), 3, 32, 32);
-    let logits: Vec<f64> =
-        ResNetEvaluator::new(&model, 32, 32).logits(&images).iter().map(|v| f64::from(*v)).collect();
+    let images = ResNetEvaluator::pack(pixels.as_slice().unwrap(), square(32), 0.0);
+    let logits = ResNetEvaluator.logits(ResNetEvaluator::snapshot(&model, square(32)), &images);
+    let logits: Vec<f64> = logits.iter().map(|v| f64::from(*v)).collect();
     assert_close("logits of the evaluator", &logits, &f.logits_after_step_in_eval);
 }
 
@@ -150,8 +138,7 @@ fn kernels_and_burns_operations_agree() {
     let device = Device::flex().autodiff();
     for (size, batch, channels) in [(32, 3, 4), (84, 2, 2)] {
         let mut rng = ChaCha8Rng::seed_from_u64(size as u64);
-        let config = SlimResNetConfig::new().with_size(size).with_channels(channels);
-        let model = config.init(&mut rng, &device);
+        let model = SlimResNet::new(square(size), channels, 10, &mut rng, &device);
         let pixels: Vec<f32> = (0..batch * 3 * size * size).map(|_| rng.random_range(-2.0..2.0)).collect();
         let x = Tensor::<4>::from_data(TensorData::new(pixels, [batch, 3, size, size]), &device);
         let y = Tensor::<1, Int>::from_data(TensorData::new(vec![1_i64; batch], [batch]), &device);
@@ -165,7 +152,7 @@ fn kernels_and_burns_operations_agree() {
             };
             let mut out = vec![values(logits.clone())];
             let gradients = GradientsParams::from_grads(cross_entropy(logits, y.clone()).backward(), &model);
-            for layer in conv_norms(&model) {
+            for layer in model.backbone.layers() {
                 out.push(values(gradients.get::<4>(layer.weight.id).unwrap()));
                 out.push(values(gradients.get::<1>(layer.gamma.id).unwrap()));
                 out.push(values(gradients.get::<1>(layer.beta.id).unwrap()));
@@ -185,10 +172,4 @@ fn kernels_and_burns_operations_agree() {
             }
         }
     }
-}
-
-#[test]
-fn the_head_sees_160_features_at_32_and_640_at_84() {
-    assert_eq!(SlimResNetConfig::new().features(), 160);
-    assert_eq!(SlimResNetConfig::new().with_size(84).features(), 640);
 }

@@ -1,27 +1,18 @@
 //! Fast evaluation of the MLP on the CPU.
 
 use burn::backend::flex::FlexTensor;
+use evenkeel::cpu::on_cpu;
 use evenkeel_kernels::Path;
 use evenkeel_kernels::mlp::{Layer, PackedLayers, SparseRows, logits};
 
-use super::{GainLinear, Mlp};
-use crate::ops::on_cpu;
+use super::Mlp;
+use crate::architecture::{Evaluator, InputShape};
 
 /// Weights and gains of an [`Mlp`] as they were: training may go on while they are evaluated. The weights are copied only if
 /// they change before that is over.
 #[derive(Debug, Clone)]
 pub struct MlpSnapshot {
     layers: Vec<(FlexTensor, [usize; 2], f32)>,
-}
-
-impl MlpSnapshot {
-    /// Of the model as it is now.
-    pub fn of(model: &Mlp) -> Self {
-        let layers = model.hidden.iter().chain([&model.output]);
-        let layer =
-            |layer: &GainLinear| (on_cpu(layer.weight.val()), layer.weight.dims(), layer.gain() as f32);
-        Self { layers: layers.map(layer).collect() }
-    }
 }
 
 /// Logits of an [`Mlp`] on images that are mostly background, by kernels that skip the background.
@@ -31,14 +22,14 @@ impl MlpSnapshot {
 ///
 /// ```
 /// use burn::tensor::Device;
-/// use evenkeel::nn::{MlpConfig, MlpEvaluator, MlpSnapshot};
-/// use evenkeel_kernels::mlp::SparseRows;
+/// use evenkeel_models::{Evaluator, InputShape, Mlp, MlpEvaluator};
 /// use rand::SeedableRng;
 ///
 /// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(0);
-/// let model = MlpConfig::new().with_inputs(4).with_outputs(3).init(&mut rng, &Device::flex());
-/// let images = SparseRows::pack(&[0.0, 0.0, 0.7, 0.0, 0.2, 0.0, 0.0, 0.0], 4, 0.0);
-/// let logits = MlpEvaluator::new().logits(MlpSnapshot::of(&model), &images);
+/// let model = Mlp::new(&[4, 5, 3], 0.1, 0.1, &mut rng, &Device::flex());
+/// let shape = InputShape { channels: 1, height: 2, width: 2 };
+/// let images = MlpEvaluator::pack(&[0.0, 0.0, 0.7, 0.0, 0.2, 0.0, 0.0, 0.0], shape, 0.0);
+/// let logits = MlpEvaluator::default().logits(MlpEvaluator::snapshot(&model, shape), &images);
 /// assert_eq!(logits.len(), 2 * 3);
 /// ```
 #[derive(Debug, Default)]
@@ -46,14 +37,22 @@ pub struct MlpEvaluator {
     packed: PackedLayers,
 }
 
-impl MlpEvaluator {
-    /// An evaluator that has not seen a model yet.
-    pub fn new() -> Self {
-        Self::default()
+impl Evaluator<Mlp> for MlpEvaluator {
+    type Images = SparseRows;
+    type Snapshot = MlpSnapshot;
+
+    fn pack(values: &[f32], shape: InputShape, background: f32) -> SparseRows {
+        SparseRows::pack(values, shape.len(), background)
     }
 
-    /// Logits `[rows][classes]`, row by row.
-    pub fn logits(&mut self, model: MlpSnapshot, images: &SparseRows) -> Vec<f32> {
+    fn snapshot(model: &Mlp, _: InputShape) -> MlpSnapshot {
+        let layers = model.layers();
+        let layers =
+            layers.map(|layer| (on_cpu(layer.weight.val()), layer.weight.dims(), layer.gain() as f32));
+        MlpSnapshot { layers: layers.collect() }
+    }
+
+    fn logits(&mut self, model: MlpSnapshot, images: &SparseRows) -> Vec<f32> {
         let path = Path::active();
         let layers: Vec<Layer<'_>> = model
             .layers
@@ -77,12 +76,13 @@ impl MlpEvaluator {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::gain::{Gain, GainConfig};
-    use crate::nn::MlpConfig;
     use burn::tensor::{Device, Tensor, TensorData};
+    use evenkeel::gain::{Gain, GainConfig};
+    use evenkeel::nn::Modulated;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
+
+    use super::*;
 
     #[test]
     fn it_gives_what_the_forward_pass_gives() {
@@ -90,12 +90,13 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let gain = Gain::new(GainConfig::new().check().unwrap());
         gain.set(1.7);
-        let model =
-            MlpConfig { hidden_std: 0.05, ..MlpConfig::new() }.init(&mut rng, &device).with_gain(&gain);
+        let model = Mlp::new(&[784, 400, 400, 10], 0.05, 0.05, &mut rng, &device).with_gain(&gain);
         let x: Vec<f32> = (0..100 * 784)
             .map(|_| if rng.random_bool(0.2) { rng.random_range(-0.4..2.8) } else { -0.4242 })
             .collect();
-        let ours = MlpEvaluator::new().logits(MlpSnapshot::of(&model), &SparseRows::pack(&x, 784, -0.4242));
+        let shape = InputShape { channels: 1, height: 28, width: 28 };
+        let images = MlpEvaluator::pack(&x, shape, -0.4242);
+        let ours = MlpEvaluator::default().logits(MlpEvaluator::snapshot(&model, shape), &images);
         let burn: Vec<f32> = model
             .forward(Tensor::from_data(TensorData::new(x, [100, 784]), &device))
             .into_data()

@@ -1,11 +1,23 @@
-//! The numbers of a tensor on the CPU, without a copy.
+//! The numbers of a tensor on Burn's CPU backend, without a copy.
+//!
+//! For code of your own that computes on slices: an optimizer that updates weights in place, or a kernel. Each function says what it does
+//! with tensors of other devices.
+//!
+//! ```
+//! use burn::tensor::{Device, Tensor};
+//! use evenkeel::cpu;
+//!
+//! let tensor = Tensor::<1>::from_data([1.0, 2.0], &Device::flex());
+//! let doubled = cpu::in_place(tensor, |values| values.iter_mut().for_each(|v| *v *= 2.0)).expect("f32 on the CPU");
+//! assert_eq!(cpu::on_cpu(doubled).as_slice::<f32>(), Some(&[2.0, 4.0][..]));
+//! ```
 
 use burn::backend::flex::FlexTensor;
 use burn::backend::{BackendTensor, DispatchTensor, DispatchTensorKind};
 use burn::tensor::{DType, Tensor};
 
 /// The tensor as the CPU backend has it; `None` on other devices. Autodiff's record of the tensor is left behind.
-pub(super) fn flex<const D: usize>(tensor: Tensor<D>) -> Option<FlexTensor> {
+pub fn flex<const D: usize>(tensor: Tensor<D>) -> Option<FlexTensor> {
     let mut kind = tensor.into_dispatch().kind;
     while let DispatchTensorKind::Autodiff(inner) = kind {
         kind = *inner;
@@ -19,7 +31,7 @@ pub(super) fn flex<const D: usize>(tensor: Tensor<D>) -> Option<FlexTensor> {
 }
 
 /// The numbers of a tensor as contiguous `f32`, copied only from other devices.
-pub(crate) fn on_cpu<const D: usize>(tensor: Tensor<D>) -> FlexTensor {
+pub fn on_cpu<const D: usize>(tensor: Tensor<D>) -> FlexTensor {
     match flex(tensor.clone()) {
         Some(tensor) => contiguous(tensor),
         None => FlexTensor::from_data(tensor.into_data()),
@@ -29,7 +41,7 @@ pub(crate) fn on_cpu<const D: usize>(tensor: Tensor<D>) -> FlexTensor {
 /// Runs `work` on the numbers of a tensor, in place where nobody else holds them. Returns the tensor as it was where that
 /// cannot be: on other devices, for other kinds of numbers, under autodiff.
 #[allow(clippy::result_large_err)] // the tensor comes back either way
-pub(super) fn in_place<const D: usize>(
+pub fn in_place<const D: usize>(
     tensor: Tensor<D>,
     work: impl FnOnce(&mut [f32]),
 ) -> Result<Tensor<D>, Tensor<D>> {
@@ -46,7 +58,7 @@ pub(super) fn in_place<const D: usize>(
 }
 
 /// The same tensor, or a copy without strides or offset if it has any.
-pub(super) fn contiguous(tensor: FlexTensor) -> FlexTensor {
+pub fn contiguous(tensor: FlexTensor) -> FlexTensor {
     let whole = tensor.as_slice::<f32>().is_some_and(|values| size_of_val(values) == tensor.bytes().len());
     if whole { tensor } else { tensor.to_contiguous() }
 }

@@ -2,10 +2,10 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
+use evenkeel::gain::Gain;
 use rand::Rng;
 use rand_distr::{Distribution, Normal};
 
-use crate::gain::Gain;
 use crate::ops::matmul_sparse_input;
 
 /// `y = x · (g·w)`: a linear layer without bias whose weights are multiplied by a shared [`Gain`].

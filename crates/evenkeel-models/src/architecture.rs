@@ -1,0 +1,112 @@
+//! What a program that trains any network has to know about it.
+
+use std::fmt::Debug;
+
+use burn::tensor::{Device, Tensor};
+use evenkeel::nn::Modulated;
+use rand::Rng;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::state_dict::StateDict;
+
+/// Channels, height and width of the images that a network sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InputShape {
+    /// 1 for grey images, 3 for colours.
+    pub channels: usize,
+    /// Rows of pixels.
+    pub height: usize,
+    /// Columns of pixels.
+    pub width: usize,
+}
+
+impl InputShape {
+    /// Numbers per image.
+    #[allow(clippy::len_without_is_empty)] // an image is never empty
+    pub fn len(self) -> usize {
+        self.channels * self.height * self.width
+    }
+
+    /// Flattened images `[batch, pixels]` as `[batch, channels, height, width]`.
+    pub fn unflatten(self, x: Tensor<2>) -> Tensor<4> {
+        let [batch, _] = x.dims();
+        x.reshape([batch, self.channels, self.height, self.width])
+    }
+}
+
+/// A network that the lab can train: registered in one line of `registry.rs`.
+pub trait Architecture: Modulated + Sized + Send + 'static {
+    /// How tables and figures call it.
+    const SHOWN: &'static str;
+    /// One line for lists.
+    const SUMMARY: &'static str;
+
+    /// Its keys in an experiment file, each with a default.
+    type Config: Serialize + DeserializeOwned + Default + Clone + PartialEq + Debug + Send + Sync + 'static;
+    /// How it is evaluated: kernels of its own, or [`ForwardPass`](crate::ForwardPass).
+    type Evaluator: Evaluator<Self>;
+
+    /// What is wrong with the keys, as (key, reason).
+    fn check(config: &Self::Config) -> Result<(), (&'static str, String)>;
+
+    /// Whether it can see such images; the reason if not. The keys have passed [`check`](Self::check).
+    fn accepts(config: &Self::Config, shape: InputShape) -> Result<(), String>;
+
+    /// Draws the weights from `rng`: the same state of the generator gives the same network.
+    fn init<R: Rng>(
+        config: &Self::Config,
+        shape: InputShape,
+        outputs: usize,
+        rng: &mut R,
+        device: &Device,
+    ) -> Self;
+
+    /// Flattened images `[batch, pixels]` to logits `[batch, outputs]`, in training mode on an autodiff device.
+    fn forward(&self, x: Tensor<2>, shape: InputShape) -> Tensor<2>;
+
+    /// The same in evaluation mode, by operations that can be differentiated and work in any precision.
+    fn forward_still(&self, x: Tensor<2>, shape: InputShape) -> Tensor<2>;
+
+    /// The value of the gain that the network is under; 1 without a gain.
+    fn gain(&self) -> f64;
+
+    /// Path pattern of the weights under the gain.
+    fn modulated() -> &'static str;
+
+    /// Whether all weights are under the gain: then a curvature in base coordinates is g² times that in effective ones.
+    fn fully_modulated() -> bool {
+        false
+    }
+
+    /// The network with everything but its head frozen as it is now; `None` if it has no such part.
+    fn freeze_backbone(&self, _shape: InputShape) -> Option<Box<dyn Frozen<Self>>> {
+        None
+    }
+
+    /// The weights for PyTorch, with the gain worked into those under it.
+    fn state_dict(&self) -> StateDict;
+}
+
+/// Everything but the head of a network, as it was when it was frozen.
+pub trait Frozen<N>: Send {
+    /// Logits of a batch: frozen features, then the head of `network` as it is now. Gradients go to the head alone.
+    fn forward(&self, network: &N, x: Tensor<2>) -> Tensor<2>;
+}
+
+/// How a network is evaluated on test images that are converted once, while training goes on.
+pub trait Evaluator<N>: Default + Send {
+    /// Test images, converted once.
+    type Images: Send + Sync;
+    /// The network as it was: neither training nor a change of the gain reaches it.
+    type Snapshot: Clone + Send;
+
+    /// `values`: normalised images one after the other; `background`: the number that most of an image is, for sparse ones.
+    fn pack(values: &[f32], shape: InputShape, background: f32) -> Self::Images;
+
+    /// The network as it is now.
+    fn snapshot(network: &N, shape: InputShape) -> Self::Snapshot;
+
+    /// Logits, image by image.
+    fn logits(&mut self, snapshot: Self::Snapshot, images: &Self::Images) -> Vec<f32>;
+}

@@ -1,0 +1,124 @@
+//! The networks that there are. Everything that lists or matches networks is made from the list below.
+
+use serde::{Deserialize, Serialize};
+
+use crate::architecture::{Architecture, InputShape};
+
+/// What is to be done with a network whose type is known only at run time; see [`ModelSpec::visit`].
+pub trait Visit {
+    /// What comes out.
+    type Output;
+
+    /// Does it, with the network `N` and its settings.
+    fn visit<N: Architecture>(self, config: &N::Config) -> Self::Output;
+}
+
+macro_rules! architectures {
+    ($($network:ident = $name:literal in $module:ident;)+) => {
+        $(mod $module;)+
+        $(pub use $module::*;)+
+
+        /// A network with its settings, as it stands in an experiment file: `kind` is its name, the other keys are its own.
+        ///
+        /// ```
+        /// use evenkeel_models::ModelSpec;
+        ///
+        /// let spec: ModelSpec = serde_json::from_str(r#"{"kind": "mlp", "hidden": [100]}"#)?;
+        /// assert_eq!(spec.shown(), "MLP");
+        /// assert!(serde_json::from_str::<ModelSpec>(r#"{"kind": "mlp", "depth": 3}"#).is_err());
+        /// # Ok::<(), serde_json::Error>(())
+        /// ```
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum ModelSpec {
+            $(
+                #[doc = concat!("`", $name, "`: [`", stringify!($network), "`].")]
+                #[serde(rename = $name)]
+                $network(<$network as Architecture>::Config),
+            )+
+        }
+
+        impl ModelSpec {
+            /// The names of all networks.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
+            /// The network of that name with its defaults.
+            pub fn named(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$network(Default::default())),)+
+                    _ => None,
+                }
+            }
+
+            /// Its name.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$network(_) => $name,)+
+                }
+            }
+
+            /// Calls `visitor` with the type of the network and its settings.
+            pub fn visit<V: Visit>(&self, visitor: V) -> V::Output {
+                match self {
+                    $(Self::$network(config) => visitor.visit::<$network>(config),)+
+                }
+            }
+        }
+    };
+}
+
+architectures! {
+    Mlp = "mlp" in mlp;
+    SlimResNet = "slim-resnet18" in slim_resnet;
+    SmallVit = "small-vit" in small_vit;
+}
+
+impl ModelSpec {
+    /// How tables and figures call it.
+    pub fn shown(&self) -> &'static str {
+        struct Shown;
+        impl Visit for Shown {
+            type Output = &'static str;
+            fn visit<N: Architecture>(self, _: &N::Config) -> &'static str {
+                N::SHOWN
+            }
+        }
+        self.visit(Shown)
+    }
+
+    /// One line about it for lists.
+    pub fn summary(&self) -> &'static str {
+        struct Summary;
+        impl Visit for Summary {
+            type Output = &'static str;
+            fn visit<N: Architecture>(self, _: &N::Config) -> &'static str {
+                N::SUMMARY
+            }
+        }
+        self.visit(Summary)
+    }
+
+    /// What is wrong with its settings, as (key, reason).
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        struct Check;
+        impl Visit for Check {
+            type Output = Result<(), (&'static str, String)>;
+            fn visit<N: Architecture>(self, config: &N::Config) -> Self::Output {
+                N::check(config)
+            }
+        }
+        self.visit(Check)
+    }
+
+    /// Whether it can see such images; the reason if not. Its settings have passed [`check`](Self::check).
+    pub fn accepts(&self, shape: InputShape) -> Result<(), String> {
+        struct Accepts(InputShape);
+        impl Visit for Accepts {
+            type Output = Result<(), String>;
+            fn visit<N: Architecture>(self, config: &N::Config) -> Self::Output {
+                N::accepts(config, self.0)
+            }
+        }
+        self.visit(Accepts(shape))
+    }
+}

@@ -1,0 +1,199 @@
+//! The convolutional part with BatchNorm folded into its weights, on the CPU's kernels.
+
+use std::cell::RefCell;
+
+use burn::module::RunningState;
+use burn::tensor::{Tensor, TensorData};
+use evenkeel::cpu::on_cpu;
+use evenkeel_kernels::batch_norm::{EPSILON, Normaliser};
+use evenkeel_kernels::{Buffer, ConvShape, Epilogue, PackedWeights, Path, Shape, conv, layout, pool};
+use rayon::prelude::*;
+
+use super::{Backbone, ConvNorm, ResidualBlock, SlimResNet};
+use crate::architecture::{Frozen, InputShape};
+
+/// Blocks of images that go through the network together: enough for full Winograd tiles at 4×4 pixels, few enough for
+/// the cache.
+const BLOCKS: usize = 2;
+
+/// Images in the layout of the kernels, converted once.
+pub struct PackedImages {
+    shape: Shape,
+    data: Buffer,
+}
+
+impl PackedImages {
+    /// From `[images][channels][height][width]`.
+    pub fn pack(images: &[f32], shape: InputShape) -> Self {
+        let path = Path::active();
+        let batch = images.len() / shape.len().max(1);
+        let shape = Shape::new(batch, shape.channels, shape.height, shape.width);
+        let mut data = Buffer::zeroed(shape.blocked_len(path));
+        layout::to_blocked(path, &shape, images, &mut data);
+        Self { shape, data }
+    }
+
+    /// Number of images.
+    pub fn len(&self) -> usize {
+        self.shape.batch
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.shape.batch == 0
+    }
+}
+
+/// A backbone as it was, in evaluation mode: BatchNorm folded into the convolutions, residual and ReLU in their epilogue, a few
+/// images at a time through the whole network.
+pub struct FoldedBackbone {
+    layers: Backbone<Folded>,
+    /// Of the maps in front of the pooling.
+    last: Shape,
+}
+
+/// A convolution with its BatchNorm folded in.
+struct Folded {
+    conv: ConvShape,
+    packed: PackedWeights,
+    bias: Vec<f32>,
+}
+
+impl Folded {
+    fn new(layer: &ConvNorm, input: Shape) -> Self {
+        let path = Path::active();
+        let values = |tensor: Tensor<1>| -> Vec<f32> {
+            on_cpu(tensor).as_slice().expect("parameters are f32").to_vec()
+        };
+        let running = |state: &RunningState<Tensor<1>>| values(state.value());
+        let [outputs, _, kernel, _] = layer.weight.dims();
+        let conv = match kernel {
+            1 => ConvShape::one(input, outputs, layer.stride()),
+            _ => ConvShape::three(input, outputs, layer.stride()),
+        };
+        let (gamma, beta) = (values(layer.gamma.val()), values(layer.beta.val()));
+        let normaliser = Normaliser::of_running(
+            &running(&layer.running_mean),
+            &running(&layer.running_var),
+            &gamma,
+            &beta,
+            EPSILON,
+        );
+        let weights = on_cpu(layer.weight.val());
+        let weights = weights.as_slice().expect("parameters are f32");
+        let mut folded = vec![0.0; weights.len()];
+        normaliser.fold(weights, &mut folded);
+        let mut packed = PackedWeights::new();
+        packed.pack_forward(path, &conv, &folded);
+        Self { conv, packed, bias: normaliser.shift().to_vec() }
+    }
+
+    fn run(&self, batch: usize, x: &[f32], residual: Option<&[f32]>, relu: bool, y: &mut Buffer) {
+        let path = Path::active();
+        let conv = self.conv.with_batch(batch);
+        y.resize(conv.output().blocked_len(path));
+        let epilogue = Epilogue { bias: Some(&self.bias), residual, relu, accumulate: false };
+        conv::forward(path, &conv, x, &self.packed, y, epilogue);
+    }
+}
+
+/// Activations of one thread; the memory is kept between calls.
+#[derive(Default)]
+struct Work {
+    x: Buffer,
+    middle: Buffer,
+    side: Buffer,
+    y: Buffer,
+}
+
+thread_local! {
+    static WORK: RefCell<Work> = RefCell::default();
+}
+
+impl ResidualBlock<Folded> {
+    /// From `work.x` to `work.x`.
+    fn run(&self, batch: usize, work: &mut Work) {
+        let Work { x, middle, side, y } = work;
+        self.first.run(batch, x, None, true, middle);
+        let residual = match &self.shortcut {
+            None => &*x,
+            Some(shortcut) => {
+                shortcut.run(batch, x, None, false, side);
+                &*side
+            }
+        };
+        self.second.run(batch, middle, Some(residual), true, y);
+        std::mem::swap(x, y);
+    }
+}
+
+impl FoldedBackbone {
+    /// Of the backbone as it is now, for images of this shape.
+    pub fn new(backbone: &Backbone<ConvNorm>, shape: InputShape) -> Self {
+        let chunk = BLOCKS * Path::active().lanes();
+        let input = Shape::new(chunk, shape.channels, shape.height, shape.width);
+        let (layers, last) = backbone.follow(input, |layer, input| {
+            let folded = Folded::new(layer, input);
+            let output = folded.conv.output();
+            (folded, output)
+        });
+        Self { layers, last }
+    }
+
+    /// Features `[images][features]`, image by image.
+    pub fn features(&self, images: &PackedImages) -> Vec<f32> {
+        self.with_features(images, |features| features)
+    }
+
+    /// What `finish` makes of the features of a few images at a time, in the order of the images.
+    pub(super) fn with_features(
+        &self,
+        images: &PackedImages,
+        finish: impl Fn(Vec<f32>) -> Vec<f32> + Sync,
+    ) -> Vec<f32> {
+        let path = Path::active();
+        let chunk = BLOCKS * path.lanes();
+        let stem = &self.layers.stem;
+        assert_eq!(
+            images.shape,
+            stem.conv.with_batch(images.len()).input(),
+            "images of the size it was made for"
+        );
+        let finished: Vec<Vec<f32>> = images
+            .data
+            .par_chunks(chunk * images.shape.image_len())
+            .with_max_len(1)
+            .enumerate()
+            .map(|(i, data)| {
+                let batch = (images.len() - i * chunk).min(chunk);
+                // Taken, not borrowed: the thread may steal another piece of this loop while it waits inside.
+                let mut work = WORK.take();
+                stem.run(batch, data, None, true, &mut work.x);
+                self.layers.blocks.iter().for_each(|block| block.run(batch, &mut work));
+                let last = Shape { batch, ..self.last };
+                let pooled = pool::pooled(&last);
+                let mut averages = vec![0.0; pooled.blocked_len(path)];
+                pool::average_pool(path, &last, &work.x, &mut averages);
+                WORK.set(work);
+                let mut features = vec![0.0; batch * pooled.image_len()];
+                layout::from_blocked(path, &pooled, &averages, &mut features);
+                finish(features)
+            })
+            .collect();
+        finished.concat()
+    }
+}
+
+impl Frozen<SlimResNet> for FoldedBackbone {
+    /// Features in evaluation mode and without gradients: the statistics of BatchNorm are frozen too, and the features of an image stay
+    /// as they are.
+    fn forward(&self, network: &SlimResNet, x: Tensor<2>) -> Tensor<2> {
+        let (device, [batch, _], [features, _]) = (x.device(), x.dims(), network.head.weight.dims());
+        let images: Vec<f32> = x.into_data().try_to_vec().expect("images are f32");
+        let input = self.layers.stem.conv.input();
+        let (channels, height, width) = (input.channels, input.height, input.width);
+        let images = PackedImages::pack(&images, InputShape { channels, height, width });
+        let values = self.features(&images);
+        network.head.forward(Tensor::from_data(TensorData::new(values, [batch, features]), &device))
+    }
+}
