@@ -3,18 +3,17 @@
 use std::time::Instant;
 
 use burn::tensor::Device;
-use evenkeel::nn::MlpEvaluator;
-use evenkeel_data::{DataSet, Images, Labelled, Normalization, Shape, Stream};
+use evenkeel_data::{DataSet, ImageShape, Images, Labelled, Loaded, Normalization};
 use evenkeel_kernels::{Path, peak};
+use evenkeel_models::{Architecture, Visit};
 use serde::Serialize;
 
-use crate::batches::Batches;
-use crate::evaluate::TestSet;
-use crate::experiment::Experiment;
-use crate::learner::Learner;
-use crate::spec::{Model, RunSpec};
-use crate::stream::prepare;
-use crate::train::step;
+use crate::run::batches::{Batches, Draw};
+use crate::run::evaluate::TestSets;
+use crate::run::learner::Learner;
+use crate::run::prepare::{Prepared, cut, prepare};
+use crate::run::progress::FetchProgress;
+use crate::spec::{Experiment, RunSpec};
 
 /// What was measured of one workload. Times are medians.
 #[derive(Debug, Clone, Serialize)]
@@ -23,9 +22,9 @@ pub struct Measurement {
     pub workload: &'static str,
     /// Threads.
     pub threads: usize,
-    /// Images a training step.
+    /// Images per training step.
     pub batch: usize,
-    /// Images an evaluation.
+    /// Images per evaluation.
     pub evaluated: usize,
     /// Milliseconds of a training step alone. The batch is drawn on a thread of its own.
     pub train_ms: f64,
@@ -45,9 +44,10 @@ pub struct Measurement {
 pub struct Workload {
     name: &'static str,
     spec: RunSpec,
-    stream: Stream,
-    normalization: Normalization,
+    data: Prepared,
     evaluated: usize,
+    /// Iterations that are not counted: caches and memory have to settle.
+    warm_up: usize,
     /// Multiplications and additions of one image forward.
     flops: f64,
 }
@@ -57,18 +57,16 @@ impl Workload {
     /// depends on how much of an image is black.
     pub fn mlp() -> anyhow::Result<Self> {
         let experiment = Experiment::named("split-mnist")?;
-        let prepared = prepare(&experiment.settings, &mut crate::progress::FetchProgress::default())?;
-        let evaluated = prepared.stream.task(0).test.len();
+        let data = prepare(&experiment.settings, &mut FetchProgress::default())?;
+        let evaluated = data.stream.task(0).test.len();
         let flops = 2.0 * f64::from(784 * 400 + 400 * 400 + 400 * 10);
-        let (spec, stream) = (first_task(&experiment), prepared.stream);
-        let normalization = prepared.normalization;
-        Ok(Self { name: "mlp", spec, stream, normalization, evaluated, flops })
+        Ok(Self { name: "mlp", spec: first_task(&experiment)?, data, evaluated, warm_up: 20, flops })
     }
 
     /// Training on 256 images of 32×32 and evaluation of 1,000, as in Split CIFAR-10. The pixels are random.
     pub fn resnet() -> anyhow::Result<Self> {
         let experiment = Experiment::named("split-cifar10")?;
-        let shape = Shape::new(3, 32, 32);
+        let shape = ImageShape::new(3, 32, 32);
         let random = |count: usize| -> anyhow::Result<Labelled> {
             let mut state = 1_u32;
             let pixels = (0..count * shape.len()).map(|_| {
@@ -79,12 +77,13 @@ impl Workload {
             Ok(Labelled::new(images, (0..count).map(|i| (i % 10) as u16).collect(), 10)?)
         };
         let data = DataSet::new("random", random(2000)?, random(10_000)?)?;
+        let loaded = Loaded { data, normalization: Normalization::cifar10(), sha256: None };
         Ok(Self {
             name: "resnet",
-            spec: first_task(&experiment),
-            stream: Stream::split(&data, 2)?,
-            normalization: Normalization::cifar10(),
+            spec: first_task(&experiment)?,
+            data: cut(&experiment.settings, loaded)?,
             evaluated: 1000,
+            warm_up: 2,
             flops: resnet_flops(),
         })
     }
@@ -93,7 +92,7 @@ impl Workload {
     #[must_use]
     pub fn resized(mut self, batch: Option<usize>, evaluated: Option<usize>) -> Self {
         self.spec.settings.batch = batch.unwrap_or(self.spec.settings.batch);
-        self.evaluated = evaluated.unwrap_or(self.evaluated).min(self.stream.task(0).test.len());
+        self.evaluated = evaluated.unwrap_or(self.evaluated).min(self.data.stream.task(0).test.len());
         self
     }
 
@@ -101,7 +100,9 @@ impl Workload {
     /// then as a run has them, each evaluation beside the next step.
     pub fn measure(&self, threads: usize, iterations: usize) -> anyhow::Result<Measurement> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-        let [train_ms, eval_ms, iteration_ms] = pool.install(|| self.time(iterations))?.map(median);
+        let time = Time { workload: self, iterations };
+        let times = pool.install(|| self.spec.settings.model.visit(time))?;
+        let [train_ms, eval_ms, iteration_ms] = times.map(median);
         let batch = self.spec.settings.batch;
         // Backward costs twice a forward pass.
         let flops = self.flops * (3 * batch + self.evaluated) as f64;
@@ -122,48 +123,61 @@ impl Workload {
         })
     }
 
-    /// Milliseconds of each training step, evaluation and iteration.
-    fn time(&self, iterations: usize) -> anyhow::Result<[Vec<f64>; 3]> {
+}
+
+/// Times a workload with the network that its spec names: milliseconds of each training step, evaluation and iteration.
+struct Time<'a> {
+    workload: &'a Workload,
+    iterations: usize,
+}
+
+impl Visit for Time<'_> {
+    type Output = anyhow::Result<[Vec<f64>; 3]>;
+
+    fn visit<N: Architecture>(self, config: &N::Config) -> Self::Output {
+        let Workload { spec, data, warm_up, evaluated, .. } = self.workload;
+        let mut spec = spec.clone();
+        spec.settings.eval_samples = Some(*evaluated);
+        let spec = &spec;
         let device = Device::flex().autodiff();
-        let (settings, shape) = (&self.spec.settings, self.stream.shape());
-        let test = &self.stream.task(0).test;
-        let test = TestSet::new(settings.model, test, Some(self.evaluated), 0, &self.normalization);
-        let mut evaluator = MlpEvaluator::new();
-        let mut learner = Learner::new(&self.spec, &self.stream, &device)?;
-        let warm_up = if settings.model == Model::Mlp { 20 } else { 2 };
-        let total = (warm_up + iterations) as u64;
+        let mut tests = TestSets::<N>::new(spec, data);
+        let mut learner = Learner::<N>::new(config, spec, data, &device)?;
+        let total = (warm_up + self.iterations) as u64;
         let milliseconds = |start: Instant| start.elapsed().as_secs_f64() * 1e3;
         let [mut train, mut eval, mut both] = [const { Vec::new() }; 3];
-        std::thread::scope(|scope| {
-            let batches = Batches::start(scope, &self.spec, &self.stream, &self.normalization, 1..=2 * total);
+        std::thread::scope(|scope| -> anyhow::Result<()> {
+            let batches = Batches::start(scope, spec, data, 1..=2 * total);
             for iteration in 1..=2 * total {
                 let start = Instant::now();
-                let batch = batches.take(&device);
+                let (batch, draw) = (batches.take(&device), Draw::new(spec, data, iteration));
                 if iteration <= total {
-                    (learner, _) = step(learner, batch, shape, false, false);
+                    (learner, _) = learner.step(batch, draw, false, &device)?;
                     train.push(milliseconds(start));
                     let start = Instant::now();
-                    test.evaluate(learner.model().snapshot(shape), &mut evaluator);
+                    let snapshot = tests.snapshot(learner.model());
+                    tests.evaluate(1, snapshot);
                     eval.push(milliseconds(start));
                 } else {
-                    let before = learner.model().snapshot(shape);
-                    (_, (learner, _)) = rayon::join(
-                        || test.evaluate(before, &mut evaluator),
-                        || step(learner, batch, shape, false, false),
+                    let before = tests.snapshot(learner.model());
+                    let (_, stepped) = rayon::join(
+                        || tests.evaluate(1, before),
+                        || learner.step(batch, draw, false, &device),
                     );
+                    (learner, _) = stepped?;
                     both.push(milliseconds(start));
                 }
             }
-        });
-        Ok([train, eval, both].map(|times| times[warm_up..].to_vec()))
+            Ok(())
+        })?;
+        Ok([train, eval, both].map(|times| times[*warm_up..].to_vec()))
     }
 }
 
 /// The experiment's first run, whose first task never ends: however many iterations are timed, all are alike.
-fn first_task(experiment: &Experiment) -> RunSpec {
-    let mut spec = experiment.expand(None).remove(0);
+fn first_task(experiment: &Experiment) -> anyhow::Result<RunSpec> {
+    let mut spec = experiment.check()?.expand(None).remove(0);
     spec.settings.iterations = u64::MAX;
-    spec
+    Ok(spec)
 }
 
 /// Slim ResNet-18 at 32×32: stem, then per stage the 3×3 convolutions of two blocks and the 1×1 shortcut.
@@ -200,7 +214,7 @@ mod tests {
 
     #[test]
     fn no_number_of_iterations_leaves_the_first_task() {
-        let spec = first_task(&Experiment::named("split-mnist").expect("it is built in"));
+        let spec = first_task(&Experiment::named("split-mnist").unwrap()).unwrap();
         assert_eq!(spec.settings.task_of(1_000_000_000), 1);
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tiny_http::{Header, Method, Request, Response, StatusCode};
 
-use crate::report::{Folders, document};
+use crate::analysis::{Folders, document};
 
 /// Files are looked at no more often than this, however many pages ask.
 const FRESH_FOR: Duration = Duration::from_millis(500);
@@ -21,6 +21,8 @@ pub struct Server {
     http: tiny_http::Server,
     address: SocketAddr,
     dirs: Vec<PathBuf>,
+    /// The optimizer that the others are compared with.
+    against: Option<String>,
     cache: Mutex<Cache>,
 }
 
@@ -34,13 +36,13 @@ struct Cache {
 
 impl Server {
     /// Listens on `address`, which must be one of this computer only.
-    pub fn bind(address: SocketAddr, dirs: Vec<PathBuf>) -> Result<Self, Box<dyn Error + Send + Sync>> {
+    pub fn bind(address: SocketAddr, dirs: Vec<PathBuf>, against: Option<String>) -> Result<Self, Box<dyn Error + Send + Sync>> {
         if !address.ip().is_loopback() {
             return Err("only loopback addresses are allowed".into());
         }
         let http = tiny_http::Server::http(address)?;
         let address = http.server_addr().to_ip().ok_or("no address")?;
-        Ok(Self { http, address, dirs, cache: Mutex::default() })
+        Ok(Self { http, address, dirs, against, cache: Mutex::default() })
     }
 
     /// Where it listens.
@@ -116,7 +118,7 @@ impl Server {
         }
         // A point that is added in the meantime gives another version: the page asks again.
         let version = cache.version.clone();
-        let page = document("evenkeel, live", Folders::read(&self.dirs)).to_live_html(&version);
+        let page = document("evenkeel, live", Folders::read(&self.dirs), self.against.as_deref()).to_live_html(&version);
         cache.page = Some((version, page.clone()));
         page
     }

@@ -21,7 +21,7 @@ pub use self::benchmarks::{BENCHMARKS, Benchmark};
 pub use self::check::{CheckedExperiment, CheckedRun};
 pub use self::error::ExperimentError;
 pub use self::experiment::Experiment;
-pub(crate) use self::keys::{object, suggest};
+pub(crate) use self::keys::{flattened, object, plain, suggest};
 pub use self::plan::Plan;
 use crate::run::probes::ProbeSpecs;
 

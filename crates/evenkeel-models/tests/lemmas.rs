@@ -158,7 +158,7 @@ proptest! {
 
         let plain = effective(&base, g, &device);
         let grads = GradientsParams::from_grads(cross_entropy(plain.forward(x.clone()), y.clone()).backward(), &plain);
-        let mut entropy_lr = EntropyLrConfig::new(0.1).with_gain(GainConfig::new().with_g0(g)).init().unwrap();
+        let mut entropy_lr = EntropyLrConfig::new(0.1).with_g0(g).init().unwrap();
         let plain = entropy_lr.step(plain, grads, 0.0);
 
         let mut ngm = NgmSgdConfig::new(0.1).init().unwrap();
@@ -187,7 +187,7 @@ proptest! {
     #[test]
     fn without_phasic_gain_it_is_sgd(seed: u64) {
         let device = Device::flex().autodiff();
-        let mut ngm = NgmSgdConfig::new(0.1).with_gain(GainConfig::new().with_eta(0.0)).init().unwrap();
+        let mut ngm = NgmSgdConfig::new(0.1).with_eta(0.0).init().unwrap();
         let mut sgd = SgdConfig::new(0.1).init().unwrap();
         let mut a = mlp(seed, &device).with_gain(ngm.gain());
         let mut b = mlp(seed, &device);

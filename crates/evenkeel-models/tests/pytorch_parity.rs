@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use evenkeel::entropy::mean_entropy;
-use evenkeel::gain::GainConfig;
 use evenkeel::nn::{Modulated, cross_entropy};
-use evenkeel::optim::{AdamConfig, Baseline, NgmSgdConfig, SgdConfig};
+use evenkeel::optim::{AdamConfig, NgmSgdConfig, RuleOptimizer, SgdConfig};
 use evenkeel_models::{GainLinear, Mlp};
 use serde::Deserialize;
 
@@ -95,7 +94,7 @@ fn forward_pass_loss_entropy_and_gradients() {
     }
 }
 
-fn check_baseline(case: &str, mut optimizer: Baseline) {
+fn check_baseline(case: &str, mut optimizer: RuleOptimizer) {
     let (f, device) = (fixture(), Device::flex().autodiff());
     let expected = &f.cases[case].weights;
     let mut model = f.model(&device);
@@ -118,23 +117,23 @@ fn check_baseline(case: &str, mut optimizer: Baseline) {
 #[test]
 fn every_baseline_takes_the_steps_of_pytorch() {
     let sgd = SgdConfig::new(0.1);
-    let msgd = sgd.with_momentum(0.9);
+    let msgd = sgd.clone().with_momentum(0.9);
     let adam = AdamConfig::new(0.01);
     check_baseline("sgd", sgd.init().unwrap());
-    check_baseline("sgd-weight-decay", sgd.with_weight_decay(0.2).init().unwrap());
+    check_baseline("sgd-weight-decay", sgd.clone().with_weight_decay(0.2).init().unwrap());
     check_baseline("msgd", msgd.init().unwrap());
-    check_baseline("msgd-nesterov", msgd.with_nesterov(true).init().unwrap());
-    check_baseline("msgd-dampening", msgd.with_dampening(0.5).init().unwrap());
+    check_baseline("msgd-nesterov", msgd.clone().with_nesterov(true).init().unwrap());
+    check_baseline("msgd-dampening", msgd.clone().with_dampening(0.5).init().unwrap());
     check_baseline("adam", adam.init().unwrap());
-    check_baseline("adam-beta2-0.99", adam.with_beta2(0.99).init().unwrap());
-    check_baseline("adam-weight-decay", adam.with_weight_decay(0.2).init().unwrap());
+    check_baseline("adam-beta2-0.99", adam.clone().with_beta2(0.99).init().unwrap());
+    check_baseline("adam-weight-decay", adam.clone().with_weight_decay(0.2).init().unwrap());
 }
 
 #[test]
 fn ngm_sgd_takes_the_steps_of_the_paper_in_pytorch() {
     let (f, device) = (fixture(), Device::flex().autodiff());
     let case = &f.cases["ngm-sgd"];
-    let mut ngm = NgmSgdConfig::new(0.1).with_gain(GainConfig::new().with_eta(0.4)).init().unwrap();
+    let mut ngm = NgmSgdConfig::new(0.1).with_eta(0.4).init().unwrap();
     let mut model = f.model(&device).with_gain(ngm.gain());
     for step in 0..f.x.len() {
         let (x, y) = f.batch(step, &device);

@@ -10,7 +10,6 @@ use burn::nn::{Linear, LinearConfig};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData, activation::relu};
 use evenkeel::entropy::mean_entropy;
-use evenkeel::gain::GainConfig;
 use evenkeel::nn::{cross_entropy, modulate};
 use evenkeel::optim::NgmSgdConfig;
 use rand::{RngExt, SeedableRng};
@@ -37,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         head: LinearConfig::new(64, 4).with_bias(false).init(&device),
     };
 
-    let mut ngm = NgmSgdConfig::new(0.1).with_gain(GainConfig::new().with_eta(0.4)).init()?;
+    let mut ngm = NgmSgdConfig::new(0.1).with_eta(0.4).init()?;
     let mut model = modulate(model, ngm.gain(), "weight$")?; // every weight matrix: W = g·w
     let mut rng = ChaCha8Rng::seed_from_u64(1);
 

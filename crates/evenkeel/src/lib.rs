@@ -14,10 +14,10 @@
 //!
 //! ```
 //! use burn::{nn::LinearConfig, optim::GradientsParams, tensor::{Device, Int, Tensor}};
-//! use evenkeel::{entropy::mean_entropy, gain::GainConfig, nn::{cross_entropy, modulate}, optim::NgmSgdConfig};
+//! use evenkeel::{entropy::mean_entropy, nn::{cross_entropy, modulate}, optim::NgmSgdConfig};
 //!
 //! let device = Device::flex().autodiff();
-//! let mut ngm = NgmSgdConfig::new(0.01).with_gain(GainConfig::new().with_eta(0.4)).init()?;
+//! let mut ngm = NgmSgdConfig::new(0.01).with_eta(0.4).init()?;
 //! let model = LinearConfig::new(4, 3).with_bias(false).init(&device);   // any Burn module
 //! let mut model = modulate(model, ngm.gain(), ".*")?;                   // W = g·w from here on
 //!

@@ -34,10 +34,28 @@ pub struct Test {
     pub b: Option<String>,
     /// What the claim says of the number.
     pub side: Side,
-    /// The number of each seed.
-    pub values: Vec<(u64, f64)>,
+    /// The numbers of each seed.
+    pub values: Vec<Paired>,
     /// Decimals that are shown.
     pub digits: usize,
+}
+
+/// The number of a seed, and the one that is subtracted from it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Paired {
+    /// The seed.
+    pub seed: u64,
+    /// The number of the first group.
+    pub a: f64,
+    /// That of the second.
+    pub b: Option<f64>,
+}
+
+impl Paired {
+    /// What is tested.
+    pub fn difference(self) -> f64 {
+        self.a - self.b.unwrap_or(0.0)
+    }
 }
 
 /// One claim, before it is judged.
@@ -93,7 +111,8 @@ impl Claim {
         side: Side,
         measure: &Measure<'_>,
     ) -> Self {
-        let values = paired(a, b, measure).into_iter().map(|(seed, a, b)| (seed, a - b)).collect();
+        let pairs = paired(a, b, measure).into_iter();
+        let values = pairs.map(|(seed, a, b)| Paired { seed, a, b: Some(b) }).collect();
         let test = Test {
             quantity: measure.name.clone(),
             a: a.name.clone(),
@@ -115,6 +134,7 @@ impl Claim {
         measure: &Measure<'_>,
     ) -> Self {
         let values = group.values(measure).unwrap_or_default();
+        let values = values.into_iter().map(|(seed, a)| Paired { seed, a, b: None }).collect();
         let test = Test {
             quantity: measure.name.clone(),
             a: group.name.clone(),
@@ -137,7 +157,7 @@ impl Claim {
     #[must_use]
     pub fn on_seeds(mut self, wanted: impl Fn(u64) -> bool) -> Self {
         if let Basis::Seeds(test) = &mut self.basis {
-            test.values.retain(|(seed, _)| wanted(*seed));
+            test.values.retain(|value| wanted(value.seed));
         }
         self
     }
@@ -145,7 +165,7 @@ impl Claim {
     fn evidence(&self) -> Option<Evidence> {
         match &self.basis {
             Basis::Seeds(test) => {
-                let values: Vec<f64> = test.values.iter().map(|(_, value)| *value).collect();
+                let values: Vec<f64> = test.values.iter().map(|value| value.difference()).collect();
                 Evidence::of(&values, test.side)
             }
             _ => None,
@@ -304,7 +324,7 @@ pub fn to_csv(judged: &[Judged]) -> String {
                     Side::Within(margin) => ("within", Some(margin)),
                     Side::NotBelow(margin) => ("not-below", Some(margin)),
                 };
-                let seeds: Vec<String> = test.values.iter().map(|(seed, _)| seed.to_string()).collect();
+                let seeds: Vec<String> = test.values.iter().map(|value| value.seed.to_string()).collect();
                 record.extend([test.quantity.clone(), test.a.clone(), test.b.clone().unwrap_or_default()]);
                 record.extend([side.to_string(), number(margin), seeds.join(" ")]);
             }
@@ -331,7 +351,7 @@ mod tests {
             a: "A".into(),
             b: Some("B".into()),
             side,
-            values: (0..).zip(values.iter().copied()).collect(),
+            values: (0..).zip(values).map(|(seed, &a)| Paired { seed, a, b: None }).collect(),
             digits: 1,
         };
         Claim {

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use evenkeel_data::files::hex;
 use evenkeel_report::Section;
 use sha2::{Digest, Sha256};
 
-use crate::benchmark::OPTIMIZERS;
-use crate::hash::hex;
+use crate::spec::optimizers;
 use crate::store::{RunRecord, StoredRun};
 
 /// The section that `evenkeel reproduce` writes.
@@ -34,12 +34,7 @@ impl Folders {
         for dir in dirs {
             folders.visit(dir, DEPTH);
         }
-        let rank =
-            |name: &str| OPTIMIZERS.iter().position(|(known, _)| *known == name).unwrap_or(OPTIMIZERS.len());
-        folders.runs.sort_by_cached_key(|run| {
-            let spec = &run.record.spec;
-            (spec.benchmark.clone(), rank(&spec.optimizer.name), spec.optimizer.name.clone(), spec.seed)
-        });
+        sort(&mut folders.runs);
         folders
     }
 
@@ -93,6 +88,15 @@ impl Folders {
         }
         hex(&hash.finalize()[..8])
     }
+}
+
+/// Optimizers in the order of `evenkeel list`, then by name, then by seed.
+pub fn sort(runs: &mut [StoredRun]) {
+    runs.sort_by_cached_key(|run| {
+        let spec = &run.record.spec;
+        let name = spec.optimizer.name.clone();
+        (spec.benchmark.clone(), optimizers::rank(&name), name, spec.seed)
+    });
 }
 
 fn read_outcome(path: &Path) -> Result<Section, String> {

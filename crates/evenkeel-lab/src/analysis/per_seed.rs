@@ -1,30 +1,49 @@
 //! The raw material of a page: every number of every seed that a table or a verdict rests on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use evenkeel_metrics::QUANTITIES;
 
+use super::claims::{Basis, Judged};
 use super::groups::{Lineup, Measure};
 
 /// One value per row, with all its digits: `lineup,optimizer,seed,outcome,quantity,value`.
 ///
-/// `more` are the measures that a result needs beside the registered quantities.
-pub fn to_csv(lineups: &[Lineup], more: &[Measure<'_>]) -> String {
+/// Every registered quantity of every group, and whatever else the claims of the page compare.
+pub fn to_csv(lineups: &[Lineup], judged: &[Judged]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut write = |record: [&str; 6]| writer.write_record(record).expect("memory does not fail");
-    write(["lineup", "optimizer", "seed", "outcome", "quantity", "value"]);
-    let registered: Vec<Measure<'_>> = QUANTITIES.iter().map(Measure::from).collect();
+    let mut written = HashSet::new();
+    let mut write = |lineup: &str, optimizer: &str, seed: u64, outcome: &str, quantity: &str, value: f64| {
+        let name = (lineup.to_string(), optimizer.to_string(), seed, quantity.to_string());
+        if written.insert(name) {
+            let (seed, value) = (seed.to_string(), value.to_string());
+            let record = [lineup, optimizer, &seed, outcome, quantity, &value];
+            writer.write_record(record).expect("memory does not fail");
+        }
+    };
     for lineup in lineups {
         for group in &lineup.groups {
             let diverged: BTreeSet<u64> = group.diverged.iter().map(|seed| seed.seed).collect();
-            for measure in registered.iter().chain(more) {
-                for (seed, value) in group.values(measure).unwrap_or_default() {
+            for quantity in QUANTITIES {
+                for (seed, value) in group.values(&Measure::from(quantity)).unwrap_or_default() {
                     let outcome = if diverged.contains(&seed) { "diverged" } else { "finished" };
-                    let (seed, value) = (seed.to_string(), value.to_string());
-                    write([&lineup.label, &group.name, &seed, outcome, &measure.name, &value]);
+                    write(&lineup.label, &group.name, seed, outcome, quantity.name, value);
                 }
             }
         }
     }
-    String::from_utf8(writer.into_inner().expect("memory does not fail")).expect("text in, text out")
+    for claim in judged.iter().map(|one| &one.claim) {
+        let Basis::Seeds(test) = &claim.basis else { continue };
+        for value in &test.values {
+            write(&claim.lineup, &test.a, value.seed, "finished", &test.quantity, value.a);
+            if let (Some(name), Some(b)) = (&test.b, value.b) {
+                write(&claim.lineup, name, value.seed, "finished", &test.quantity, b);
+            }
+        }
+    }
+    let rows = writer.into_inner().expect("memory does not fail");
+    format!(
+        "lineup,optimizer,seed,outcome,quantity,value\n{}",
+        String::from_utf8(rows).expect("text in, text out")
+    )
 }

@@ -1,123 +1,119 @@
 //! How to run something again: a command where one suffices, an experiment file otherwise.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use crate::benchmark::Benchmark;
-use crate::spec::{OptimizerSpec, RunSpec};
+use crate::spec::{Benchmark, OptimizerSpec, RunSpec, flattened, optimizers, plain};
 
-/// The command, or the contents of an experiment file and the command that runs it.
-pub(super) fn commands(specs: &[&RunSpec]) -> Vec<String> {
+/// The commands, or the contents of an experiment file and the command that runs it.
+pub(crate) fn commands(specs: &[&RunSpec]) -> Vec<String> {
     let Some(first) = specs.first() else { return Vec::new() };
     let Some(benchmark) = Benchmark::named(&first.benchmark) else { return Vec::new() };
-    let settings = changed(&object(&benchmark.settings()), &object(&first.settings));
-    let mut optimizers: Vec<&OptimizerSpec> = Vec::new();
+    // One command for all that ran on the same seeds; two optimizers of one name come from two experiments.
+    let mut batches: Vec<(Vec<u64>, Vec<&OptimizerSpec>)> = Vec::new();
     for spec in specs {
-        if !optimizers.iter().any(|known| **known == spec.optimizer) {
-            optimizers.push(&spec.optimizer);
+        let optimizer = &spec.optimizer;
+        if batches.iter().any(|(_, known)| known.contains(&optimizer)) {
+            continue;
+        }
+        let mut seeds: Vec<u64> =
+            specs.iter().filter(|other| other.optimizer == *optimizer).map(|other| other.seed).collect();
+        seeds.sort_unstable();
+        seeds.dedup();
+        let fits = |(known, others): &&mut (Vec<u64>, Vec<&OptimizerSpec>)| {
+            *known == seeds && others.iter().all(|other| other.name != optimizer.name)
+        };
+        match batches.iter_mut().find(fits) {
+            Some((_, optimizers)) => optimizers.push(optimizer),
+            None => batches.push((seeds, vec![optimizer])),
         }
     }
-    let names: Vec<&str> = optimizers.iter().map(|optimizer| optimizer.name.as_str()).collect();
-    let seeds = seeds(specs);
-    let unique = names.iter().enumerate().all(|(i, name)| !names[..i].contains(name));
-    // Two optimizers of one name come from two experiments: one command for each.
-    if !unique {
-        let split = optimizers.iter().flat_map(|optimizer| {
-            let of: Vec<&RunSpec> =
-                specs.iter().copied().filter(|spec| spec.optimizer == **optimizer).collect();
-            commands(&of)
-        });
-        return split.collect();
-    }
-    let mut overrides = settings;
-    let mut tables = String::new();
-    for optimizer in &optimizers {
-        match benchmark.optimizer(&optimizer.name) {
+    let settings = changed(&flattened(&benchmark.settings()), &flattened(&first.settings));
+    batches.iter().flat_map(|(seeds, optimizers)| command(benchmark, &settings, seeds, optimizers)).collect()
+}
+
+/// What runs some optimizers on some seeds.
+fn command(
+    benchmark: &Benchmark,
+    settings: &[(String, Value)],
+    seeds: &[u64],
+    chosen: &[&OptimizerSpec],
+) -> Vec<String> {
+    let names: Vec<&str> = chosen.iter().map(|optimizer| optimizer.name.as_str()).collect();
+    let seeds = shown(seeds);
+    let (mut parameters, mut tables) = (Vec::new(), String::new());
+    for optimizer in chosen {
+        match optimizers::on(benchmark, &optimizer.name) {
             Some(known) => {
-                let keys = changed(&parameters(&known), &parameters(optimizer));
-                overrides.extend(
-                    keys.into_iter().map(|(key, value)| (format!("{}.{key}", optimizer.name), value)),
-                );
+                let keys = changed(&known.parameters(), &optimizer.parameters());
+                parameters.extend(keys.into_iter().map(|(key, value)| (optimizer.name.clone(), key, value)));
             }
             None => tables += &variant(benchmark, optimizer),
         }
     }
     if tables.is_empty() {
-        let mut command = format!("evenkeel run {}", first.benchmark);
-        if names != ["ngm-sgd", "msgd", "adam", "sgd"] {
+        let mut command = format!("evenkeel run {}", benchmark.name);
+        if names != optimizers::defaults().collect::<Vec<_>>() {
             let _ = write!(command, " --optimizers {}", names.join(","));
         }
         let _ = write!(command, " --seeds {seeds}");
-        for (key, value) in &overrides {
-            let _ = write!(command, " --set {}", quoted(&format!("{key}={}", plain(value))));
+        let parameters = parameters.iter().map(|(name, key, value)| format!("{name}.{key}={}", plain(value)));
+        let settings = settings.iter().map(|(key, value)| format!("{key}={}", plain(value)));
+        for assignment in settings.chain(parameters) {
+            let _ = write!(command, " --set {}", quoted(&assignment));
         }
         return vec![command];
     }
-    let mut file = format!("benchmark = {:?}\noptimizers = {names:?}\nseeds = {seeds:?}\n", first.benchmark);
-    for (key, value) in overrides.iter().filter(|(key, _)| !key.contains('.')) {
+    let mut file = format!("benchmark = {:?}\noptimizers = {names:?}\nseeds = {seeds:?}\n", benchmark.name);
+    for (key, value) in settings {
         let _ = writeln!(file, "{key} = {value}");
     }
-    for (key, value) in overrides.iter().filter(|(key, _)| key.contains('.')) {
-        let (name, key) = key.rsplit_once('.').expect("filtered for it");
+    for (name, key, value) in &parameters {
         let _ = write!(file, "\n[optimizer.{name:?}]\n{key} = {value}\n");
     }
     vec![file + &tables, "evenkeel run experiment.toml".to_string()]
 }
 
 /// Settings that are not the benchmark's, as `key=value`.
-pub(super) fn changes(spec: &RunSpec) -> Vec<String> {
-    let usual = Benchmark::named(&spec.benchmark).map(|benchmark| object(&benchmark.settings()));
-    let changed = usual.map(|usual| changed(&usual, &object(&spec.settings))).unwrap_or_default();
+pub(crate) fn changes(spec: &RunSpec) -> Vec<String> {
+    let usual = Benchmark::named(&spec.benchmark).map(|benchmark| flattened(&benchmark.settings()));
+    let changed = usual.map(|usual| changed(&usual, &flattened(&spec.settings))).unwrap_or_default();
     changed.into_iter().map(|(key, value)| format!("{key}={}", plain(&value))).collect()
 }
 
 /// A variant: the named optimizer of the same rule, and what differs from it.
 fn variant(benchmark: &Benchmark, optimizer: &OptimizerSpec) -> String {
-    let kind = |of: &OptimizerSpec| object(&of.rule).get("kind").cloned();
-    let bases = ["ngm-sgd", "msgd", "adam", "sgd", "entropy-lr"]
-        .into_iter()
-        .filter_map(|name| benchmark.optimizer(name));
+    let bases = optimizers::all().filter_map(|(name, _)| optimizers::on(benchmark, name));
     let base = bases
-        .filter(|base| kind(base) == kind(optimizer))
-        .min_by_key(|base| changed(&parameters(base), &parameters(optimizer)).len());
+        .filter(|base| base.kind() == optimizer.kind())
+        .min_by_key(|base| changed(&base.parameters(), &optimizer.parameters()).len());
     let Some(base) = base else { return String::new() };
     let mut table = format!("\n[optimizer.{:?}]\nbase = {:?}\n", optimizer.name, base.name);
-    for (key, value) in changed(&parameters(&base), &parameters(optimizer)) {
+    for (key, value) in changed(&base.parameters(), &optimizer.parameters()) {
         let _ = writeln!(table, "{key} = {value}");
     }
     table
 }
 
-fn object<T: serde::Serialize>(value: &T) -> Map<String, Value> {
-    match serde_json::to_value(value) {
-        Ok(Value::Object(map)) => map,
-        _ => Map::new(),
-    }
-}
-
-fn parameters(optimizer: &OptimizerSpec) -> Map<String, Value> {
-    let mut keys = object(&optimizer.rule);
-    keys.remove("kind");
-    keys.insert("reset".into(), Value::Bool(optimizer.reset));
-    keys.insert("freeze".into(), Value::Bool(optimizer.freeze));
+/// Keys of `now` that are not as in `before`; those that choose which others there are come first.
+fn changed(before: &Map<String, Value>, now: &Map<String, Value>) -> Vec<(String, Value)> {
+    let differs = |(key, value): &(&String, &Value)| before.get(*key) != Some(value);
+    let mut keys: Vec<(String, Value)> =
+        now.iter().filter(differs).map(|(key, value)| (key.clone(), value.clone())).collect();
+    keys.sort_by_key(|(key, _)| !["scenario", "model"].contains(&key.as_str()));
     keys
 }
 
-/// Keys of `now` that are not as in `before`.
-fn changed(before: &Map<String, Value>, now: &Map<String, Value>) -> BTreeMap<String, Value> {
-    let differs = |(key, value): &(&String, &Value)| before.get(*key) != Some(value);
-    now.iter().filter(differs).map(|(key, value)| (key.clone(), value.clone())).collect()
-}
-
-fn seeds(specs: &[&RunSpec]) -> String {
-    let (low, high) = specs.iter().fold((u64::MAX, 0), |(l, h), s| (l.min(s.seed), h.max(s.seed)));
-    if low == 0 { format!("{}", high + 1) } else { format!("{low}..{}", high + 1) }
-}
-
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+/// Seeds as `--seeds` takes them.
+fn shown(seeds: &[u64]) -> String {
+    let (first, last) = (seeds[0], seeds[seeds.len() - 1]);
+    let contiguous = last - first + 1 == seeds.len() as u64;
+    match (contiguous, first) {
+        (true, 0) => format!("{}", last + 1),
+        (true, _) => format!("{first}..{}", last + 1),
+        (false, _) => seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(","),
+    }
 }
 
 /// For a shell, where it is needed.
@@ -129,12 +125,12 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Experiment, Plan};
+    use crate::spec::{Experiment, Plan};
 
     fn again(change: impl Fn(&mut Experiment)) -> Vec<String> {
         let mut experiment = Experiment::named("split-mnist").unwrap();
         change(&mut experiment);
-        let specs = experiment.expand(None);
+        let specs = experiment.check().unwrap().expand(None);
         commands(&specs.iter().collect::<Vec<_>>())
     }
 
@@ -158,9 +154,38 @@ mod tests {
         let text = "benchmark = \"split-mnist\"\noptimizers = [\"my-own\", \"ngm-sgd\"]\nseeds = 2\nbatch = 64\n\
             [optimizer.my-own]\nbase = \"ngm-sgd\"\neta = 0\n[optimizer.ngm-sgd]\neta = 0.3\n";
         std::fs::write(&path, text).unwrap();
-        let specs = Plan::load(&path).unwrap().parts[0].expand(None);
+        let specs = Plan::load(&path).unwrap().parts[0].check().unwrap().expand(None);
         let file = &commands(&specs.iter().collect::<Vec<_>>())[0];
         std::fs::write(&path, file).unwrap();
-        assert_eq!(Plan::load(&path).unwrap().parts[0].expand(None), specs, "{file}");
+        assert_eq!(Plan::load(&path).unwrap().parts[0].check().unwrap().expand(None), specs, "{file}");
+    }
+
+    #[test]
+    fn the_seeds_are_those_that_ran() {
+        let list = again(|experiment| experiment.set_seeds("0,3,6").unwrap());
+        assert_eq!(list, ["evenkeel run split-mnist --seeds 0,3,6"]);
+        let single = again(|experiment| experiment.set_seeds("6..7").unwrap());
+        assert_eq!(single, ["evenkeel run split-mnist --seeds 6..7"]);
+        let mut experiment = Experiment::named("split-mnist").unwrap();
+        experiment.set_seeds("3").unwrap();
+        let mut specs = experiment.check().unwrap().expand(None);
+        specs.retain(|spec| spec.optimizer.name != "sgd" || spec.seed == 1);
+        let commands = commands(&specs.iter().collect::<Vec<_>>());
+        let expected = [
+            "evenkeel run split-mnist --optimizers ngm-sgd,msgd,adam --seeds 3",
+            "evenkeel run split-mnist --optimizers sgd --seeds 1..2",
+        ];
+        assert_eq!(commands, expected);
+    }
+
+    #[test]
+    fn another_stream_is_chosen_before_its_keys() {
+        let commands = again(|experiment| {
+            experiment.set("scenario=rotated").unwrap();
+            experiment.set("degrees=[0,45]").unwrap();
+            experiment.set("train_acc=true").unwrap();
+        });
+        let expected = "evenkeel run split-mnist --seeds 5 --set scenario=rotated --set 'degrees=[0.0,45.0]' --set train_acc=true";
+        assert_eq!(commands, [expected]);
     }
 }

@@ -1,20 +1,18 @@
-//! A report of folders: one section a protocol, then the outcomes of experiments.
+//! A report of folders: one section per protocol, then the outcomes of experiments.
 
 use std::collections::BTreeSet;
 
 use evenkeel_metrics::read_growing_curve;
 use evenkeel_report::{Document, Section};
 
-use super::curves::MeanCurves;
-use super::figures::{self, Group, MOST_CURVES, Unfinished};
-use super::folder::Folders;
-use super::summary::Summary;
-use super::tables;
-use crate::spec::RunSpec;
+use super::figures::{self, Drawn, MOST_CURVES, Unfinished};
+use super::folders::Folders;
+use super::groups::{Lineup, Runs};
+use super::{run_again, tables, terminal};
 use crate::store::{Status, StoredRun};
 
 /// The report of all that lies in some folders.
-pub fn document(title: &str, folders: Folders) -> Document {
+pub fn document(title: &str, folders: Folders, against: Option<&str>) -> Document {
     let mut document = Document { title: title.to_string(), sections: Vec::new() };
     let mut problems = Section::new("left-out", "Left out");
     problems.warnings = folders.problems;
@@ -29,70 +27,54 @@ pub fn document(title: &str, folders: Folders) -> Document {
     }
     let mut rest = folders.runs;
     while let Some(first) = rest.first() {
-        let key = protocol(&first.record.spec);
+        let first = first.record.spec.clone();
         let (these, others): (Vec<_>, Vec<_>) =
-            rest.into_iter().partition(|run| protocol(&run.record.spec) == key);
-        document.sections.push(section(&these));
+            rest.into_iter().partition(|run| run.record.spec.protocol() == first.protocol());
+        document.sections.push(section(&these, against));
         rest = others;
     }
     document.sections.extend(folders.outcomes);
     document
 }
 
-/// What the runs of a section have in common.
-fn protocol(spec: &RunSpec) -> RunSpec {
-    let mut key = spec.without_seed();
-    key.optimizer.name = String::new();
-    key.optimizer.reset = false;
-    key.optimizer.rule =
-        crate::spec::Rule::Sgd { lr: 0.0, momentum: 0.0, dampening: 0.0, nesterov: false, weight_decay: 0.0 };
-    key
-}
-
-fn section(runs: &[StoredRun]) -> Section {
+fn section(runs: &[StoredRun], against: Option<&str>) -> Section {
     let spec = &runs[0].record.spec;
     let id = evenkeel_report::document::slug(&spec.benchmark);
-    let changes = super::again::changes(spec);
+    let changes = run_again::changes(spec);
     let heading = if changes.is_empty() {
         spec.benchmark.clone()
     } else {
         format!("{} ({})", spec.benchmark, changes.join(", "))
     };
     let mut section = Section::new(&id, heading);
-    let mut groups: Vec<Group> = Vec::new();
-    let summary = Summary::of_runs_with(runs, |spec, row, curves| {
-        let name = spec.optimizer.name.clone();
-        groups.push(Group { name, row: row.clone(), curves: MeanCurves::of(curves) });
-    });
-    tell_apart(&mut groups);
-    for left_out in &summary.left_out {
-        let warning =
-            format!("{} seed {} is not counted: {}", left_out.optimizer, left_out.seed, left_out.reason);
-        section.warnings.push(warning);
-    }
-    if groups.len() > MOST_CURVES {
-        section.warnings.push(format!(
-            "The figures show the first {MOST_CURVES} of {} configurations; the tables have all.",
-            groups.len()
-        ));
-    }
+    let grouped = Runs::load(runs);
+    section.warnings = terminal::notes(&grouped);
     let unfinished = unfinished(runs, &mut section);
-    section.paragraphs = what_was_run(runs, &groups);
-    section.commands = super::again::commands(&runs.iter().map(|run| &run.record.spec).collect::<Vec<_>>());
-    section.tables = tables::all(&id, &groups, &summary);
-    section.tables.push(tables::runs(&id, runs));
-    section.figures = figures::all(&id, &groups, &unfinished);
-    section
-}
-
-/// Configurations of one optimizer get their parameters into their names.
-fn tell_apart(groups: &mut [Group]) {
-    let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
-    for (group, name) in groups.iter_mut().zip(&names) {
-        if names.iter().filter(|other| *other == name).count() > 1 {
-            group.name = format!("{name} {}", group.row.parameters);
+    section.paragraphs = what_was_run(runs, grouped.lineups.first());
+    let specs: Vec<_> = runs.iter().map(|run| &run.record.spec).collect();
+    section.commands = run_again::commands(&specs);
+    if let Some(lineup) = grouped.lineups.first() {
+        if lineup.groups.len() > MOST_CURVES {
+            section.warnings.push(format!(
+                "The figures show the first {MOST_CURVES} of {} configurations; the tables have all.",
+                lineup.groups.len()
+            ));
+        }
+        section.tables = tables::all(std::slice::from_ref(lineup), against);
+        for table in &mut section.tables {
+            table.id = format!("{id}-{}", table.id);
         }
     }
+    section.tables.push(tables::runs(&id, runs));
+    let empty = Lineup {
+        benchmark: spec.benchmark.clone(),
+        label: String::new(),
+        settings: spec.settings.clone(),
+        groups: Vec::new(),
+    };
+    let lineup = grouped.lineups.first().unwrap_or(&empty);
+    section.figures = figures::all(&Drawn { id: &id, lineup, unfinished: &unfinished });
+    section
 }
 
 /// The curves of runs that are not finished, as far as they are.
@@ -109,8 +91,7 @@ fn unfinished(runs: &[StoredRun], section: &mut Section) -> Vec<Unfinished> {
         let word = word.split(' ').next().unwrap_or_default();
         match read_growing_curve(&run.curve_path()) {
             Ok(curve) => curves.push(Unfinished {
-                name: format!("{} seed {} ({word})", spec.optimizer.name, spec.seed),
-                optimizer: spec.optimizer.name.clone(),
+                name: format!("{} seed {} ({word})", spec.optimizer.shown(), spec.seed),
                 curve,
             }),
             // A run that has only just begun has no point yet; anything else is worth a word.
@@ -124,17 +105,14 @@ fn unfinished(runs: &[StoredRun], section: &mut Section) -> Vec<Unfinished> {
     curves
 }
 
-fn what_was_run(runs: &[StoredRun], groups: &[Group]) -> Vec<String> {
+fn what_was_run(runs: &[StoredRun], lineup: Option<&Lineup>) -> Vec<String> {
     let record = &runs[0].record;
     let settings = &record.spec.settings;
-    let model = serde_json::to_value(settings.model).ok();
-    let model = model.as_ref().and_then(|name| name.as_str()).unwrap_or("a network").to_string();
+    let model = settings.model.shown();
     let optimizers: BTreeSet<&str> = runs.iter().map(|run| run.record.spec.optimizer.name.as_str()).collect();
     let seeds: BTreeSet<u64> = runs.iter().map(|run| run.record.spec.seed).collect();
     let done = runs.iter().filter(|run| run.record.status == Status::Done).count();
-    let tasks = groups
-        .first()
-        .map_or(String::new(), |group| format!("{} tasks of ", group.curves.switches.len() + 1));
+    let tasks = lineup.map_or(String::new(), |lineup| format!("{} tasks of ", lineup.tasks()));
     let data = match settings.replay {
         Some(capacity) => format!("replay from a buffer of {capacity}"),
         None => "joint training on all data seen so far".to_string(),
@@ -156,7 +134,14 @@ fn what_was_run(runs: &[StoredRun], groups: &[Group]) -> Vec<String> {
             )
         })
         .collect();
-    let versions: BTreeSet<&str> = runs.iter().map(|run| run.record.version.as_str()).collect();
+    let programs: BTreeSet<String> = runs
+        .iter()
+        .map(|run| {
+            let (record, unknown) = (&run.record, "an unknown commit");
+            let commit = if record.commit.is_empty() { unknown } else { &record.commit };
+            format!("{} ({commit}, {} kernels)", record.version, record.machine.kernels)
+        })
+        .collect();
     let seconds: f64 = runs.iter().map(|run| run.record.seconds).sum();
     vec![
         format!(
@@ -172,7 +157,7 @@ fn what_was_run(runs: &[StoredRun], groups: &[Group]) -> Vec<String> {
         ),
         format!(
             "Made with evenkeel {} on {}; {seconds:.0} s of training in all. Run it again:",
-            versions.into_iter().collect::<Vec<_>>().join(", "),
+            programs.into_iter().collect::<Vec<_>>().join(", "),
             machines.into_iter().collect::<Vec<_>>().join("; "),
         ),
     ]

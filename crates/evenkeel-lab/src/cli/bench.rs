@@ -7,7 +7,7 @@ use evenkeel_kernels::Path;
 
 use super::output::print;
 use crate::bench::{Measurement, Workload};
-use crate::machine::cores;
+use crate::run::machine::cores;
 
 /// Time the paper's two workloads on this machine.
 ///
@@ -19,7 +19,7 @@ use crate::machine::cores;
 pub(super) struct Args {
     /// What to time [default: both].
     workloads: Vec<Which>,
-    /// Threads [default: one a core].
+    /// Threads [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Iterations [default: 200 for mlp, 7 for resnet].
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn describe(m: &Measurement) -> String {
     format!(
-        "{}, {} threads, {}: {:.2} ms an iteration (train {} images {:.2}, eval {} images {:.2}); {:.0} GFLOP/s-equivalent, {:.2} of the FMA peak{}\n",
+        "{}, {} threads, {}: {:.2} ms per iteration (train {} images {:.2}, eval {} images {:.2}); {:.0} GFLOP/s-equivalent, {:.2} of the FMA peak{}\n",
         m.workload,
         m.threads,
         Path::active().name(),

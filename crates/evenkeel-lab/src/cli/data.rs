@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use evenkeel_data::source::{self, Catalogue, SourceError, Status};
+use evenkeel_data::LoadError;
+use evenkeel_data::sets::{self, Entry};
+use evenkeel_data::source::{self, Presence, Status};
 
 use super::error::{BadInput, FAILURE};
 use super::output::print;
-use crate::progress::FetchProgress;
-use crate::stream::PrepareError;
+use crate::run::progress::FetchProgress;
 
 /// List, fetch and verify the data sets.
 ///
@@ -51,52 +52,49 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Command::List => list(),
         Command::Fetch { names } => {
             for set in named(names)? {
-                source::fetch(set, &mut FetchProgress::default()).map_err(PrepareError::from)?;
+                source::fetch(set, &mut FetchProgress::default()).map_err(LoadError::from)?;
                 print(&format!("{set}: {}\n", source::path(set)?.display()))?;
             }
             Ok(ExitCode::SUCCESS)
         }
-        Command::Verify { names } if names.is_empty() => verify(&Catalogue::ALL),
+        Command::Verify { names } if names.is_empty() => verify(sets::ALL),
         Command::Verify { names } => verify(&named(names)?),
         Command::Path { name: None } => {
             print(&format!("{}\n", source::cache_dir()?.display()))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Path { name: Some(name) } => {
-            print(&format!("{}\n", source::path(parse(name)?)?.display()))?;
+            print(&format!("{}\n", source::path(find(name)?)?.display()))?;
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-fn parse(name: &str) -> Result<Catalogue, BadInput> {
-    name.parse().map_err(|error: SourceError| BadInput(error.to_string()))
+fn find(name: &str) -> Result<&'static Entry, BadInput> {
+    sets::find(name).map_err(|error| BadInput(error.to_string()))
 }
 
-fn named(names: &[String]) -> Result<Vec<Catalogue>, BadInput> {
-    names.iter().map(|name| parse(name)).collect()
+fn named(names: &[String]) -> Result<Vec<&'static Entry>, BadInput> {
+    names.iter().map(|name| find(name)).collect()
 }
 
 fn list() -> anyhow::Result<ExitCode> {
-    for set in Catalogue::ALL {
-        let files = source::verify(set)?;
-        let count = |wanted: fn(&Status) -> bool| files.iter().filter(|file| wanted(&file.status)).count();
-        let state = match count(|status| matches!(status, Status::Ok { .. })) {
-            _ if files.is_empty() => "made on the spot".to_string(),
-            ok if ok == files.len() => "here".to_string(),
-            _ if count(|status| matches!(status, Status::Corrupt { .. })) > 0 => {
-                format!("corrupt; `evenkeel data fetch {set}` replaces it")
-            }
-            _ => format!("not here; `evenkeel data fetch {set}` gets it"),
+    for set in sets::ALL {
+        let state = match source::presence(set)? {
+            Presence::Drawn => "made on the spot".to_string(),
+            Presence::Here => "here".to_string(),
+            Presence::Corrupt => format!("corrupt; `evenkeel data fetch {set}` replaces it"),
+            Presence::Missing => format!("not here; `evenkeel data fetch {set}` gets it"),
+            Presence::NotProvided => format!("bring your own: put it into {}", source::path(set)?.display()),
         };
-        print(&format!("{:14} {state}\n", set.name()))?;
+        print(&format!("{:14} {state}\n", set.name))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn verify(sets: &[Catalogue]) -> anyhow::Result<ExitCode> {
+fn verify(sets: &[&Entry]) -> anyhow::Result<ExitCode> {
     let mut good = true;
-    for &set in sets {
+    for set in sets {
         for file in source::verify(set)? {
             good &= matches!(file.status, Status::Ok { .. });
             print(&format!("{}: {}\n", file.path.display(), file.status))?;

@@ -3,13 +3,13 @@
 use std::io;
 use std::process::ExitCode;
 
+use evenkeel_data::LoadError;
 use evenkeel_metrics::CurveFileError;
 
-use crate::experiment::ExperimentError;
-use crate::report::SummaryError;
+use crate::run::prepare::PrepareError;
+use crate::run::train::TrainError;
+use crate::spec::ExperimentError;
 use crate::store::StoreError;
-use crate::stream::PrepareError;
-use crate::train::TrainError;
 
 /// Bad input: a wrong argument, a malformed file.
 pub(super) const BAD_INPUT: u8 = 2;
@@ -36,13 +36,13 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
         cause.is::<BadInput>()
             || cause.is::<ExperimentError>()
             || cause.is::<CurveFileError>()
-            || cause.is::<SummaryError>()
             || cause.downcast_ref::<StoreError>().is_some_and(StoreError::is_bad_input)
+            || cause.downcast_ref::<LoadError>().is_some_and(LoadError::is_bad_input)
             || cause.downcast_ref::<PrepareError>().is_some_and(PrepareError::is_bad_input)
             || cause.downcast_ref::<TrainError>().is_some_and(|error| match error {
                 TrainError::Store(error) => error.is_bad_input(),
                 TrainError::State(_) | TrainError::Optimizer(_) => true,
-                TrainError::Curvature(_) | TrainError::Weights(_) => false,
+                TrainError::Probe(_) | TrainError::Weights(_) => false,
             })
     })
 }

@@ -7,19 +7,22 @@ use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
 
 use anyhow::Context as _;
+use evenkeel_data::files;
 use evenkeel_metrics::{Curve, read_growing_curve};
+use evenkeel_models::{Architecture, Visit};
 use evenkeel_report::export::parquet::{CurveWriter, RunLabels};
 use evenkeel_report::export::tensorboard::write_events;
 
 use super::error::{BadInput, FAILURE};
 use super::report::must_be_folders;
-use crate::atomic_file;
-use crate::checkpoint::Checkpoint;
-use crate::learner::Learner;
-use crate::report::{Folders, status};
+use crate::analysis::Folders;
+use crate::analysis::tables::status;
+use crate::run::checkpoint::Checkpoint;
+use crate::run::learner::Learner;
+use crate::run::prepare::{Prepared, prepare};
+use crate::run::weights;
+use crate::spec::RunSpec;
 use crate::store::StoredRun;
-use crate::stream::prepare;
-use crate::weights;
 
 /// Write curves and weights in formats that other tools read.
 ///
@@ -39,7 +42,7 @@ pub(super) struct Args {
     /// All curves in one Parquet file.
     #[arg(long, value_name = "FILE")]
     parquet: Option<PathBuf>,
-    /// One folder of TensorBoard event files a run.
+    /// One folder of TensorBoard event files per run.
     #[arg(long, value_name = "DIR")]
     tensorboard: Option<PathBuf>,
     /// The weights of one run as safetensors.
@@ -61,7 +64,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut parquet = match &args.parquet {
         Some(path) => {
             let tasks = runs.iter().map(|run| tasks_in_header(&run.curve_path())).max().unwrap_or(1);
-            let file = atomic_file::beside(path).with_context(|| path.display().to_string())?;
+            let file = files::beside(path).with_context(|| path.display().to_string())?;
             Some((CurveWriter::new(BufWriter::new(file), tasks)?, path))
         }
         None => None,
@@ -89,7 +92,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some((writer, path)) = parquet {
         let file = writer.finish().with_context(|| path.display().to_string())?;
         let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-        atomic_file::publish(file, path).with_context(|| path.display().to_string())?;
+        files::publish(file, path).with_context(|| path.display().to_string())?;
     }
     for problem in &problems {
         eprintln!("left out: {problem}");
@@ -106,7 +109,7 @@ fn labels(run: &StoredRun) -> RunLabels {
     RunLabels {
         benchmark: spec.benchmark.clone(),
         optimizer: spec.optimizer.name.clone(),
-        parameters: spec.optimizer.rule.to_string(),
+        parameters: spec.optimizer.to_string(),
         run: name(run),
         status: status(run),
         seed: spec.seed,
@@ -130,11 +133,11 @@ fn export_events(run: &StoredRun, curve: &Curve, dir: &Path) -> anyhow::Result<(
     let modified = run.curve_path().metadata().and_then(|metadata| metadata.modified());
     let end = modified.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let start = end.map_or(0.0, |end| end.as_secs_f64()) - run.record.seconds;
-    // One name a run: exporting again replaces the file and does not double the curve.
+    // One name per run: exporting again replaces the file and does not double the curve.
     let path = folder.join("events.out.tfevents.0.evenkeel");
     let mut bytes = Vec::new();
     write_events(&mut bytes, curve, start.max(0.0), run.record.seconds)?;
-    atomic_file::write(&path, &bytes).with_context(|| path.display().to_string())
+    files::write(&path, &bytes).with_context(|| path.display().to_string())
 }
 
 fn export_weights(runs: &[StoredRun], path: &Path) -> anyhow::Result<()> {
@@ -145,7 +148,7 @@ fn export_weights(runs: &[StoredRun], path: &Path) -> anyhow::Result<()> {
     let kept = run.path.join(weights::FILE);
     if kept.is_file() {
         let bytes = std::fs::read(&kept).with_context(|| kept.display().to_string())?;
-        return atomic_file::write(path, &bytes).with_context(|| path.display().to_string());
+        return files::write(path, &bytes).with_context(|| path.display().to_string());
     }
     let spec = &run.record.spec;
     let checkpoint = run.path.join("checkpoint.bin");
@@ -158,9 +161,26 @@ fn export_weights(runs: &[StoredRun], path: &Path) -> anyhow::Result<()> {
         );
         return Err(BadInput(message).into());
     };
+    spec.check()?;
     let prepared = prepare(&spec.settings, &mut evenkeel_data::source::Quiet)?;
-    let device = burn::tensor::Device::flex().autodiff();
-    let learner = Learner::new(spec, &prepared.stream, &device)?;
-    let learner = learner.load(checkpoint.weights, checkpoint.optimizer)?;
-    Ok(weights::write(path, learner.model(), spec)?)
+    spec.settings.model.visit(FromCheckpoint { spec, prepared: &prepared, checkpoint, path })
+}
+
+/// Loads a checkpoint into its network, and writes the weights that would be evaluated.
+struct FromCheckpoint<'a> {
+    spec: &'a RunSpec,
+    prepared: &'a Prepared,
+    checkpoint: Checkpoint,
+    path: &'a Path,
+}
+
+impl Visit for FromCheckpoint<'_> {
+    type Output = anyhow::Result<()>;
+
+    fn visit<N: Architecture>(self, config: &N::Config) -> anyhow::Result<()> {
+        let device = burn::tensor::Device::flex().autodiff();
+        let learner = Learner::<N>::new(config, self.spec, self.prepared, &device)?;
+        let learner = learner.load(self.checkpoint.weights, &self.checkpoint.optimizer)?;
+        Ok(weights::write(self.path, &learner.evaluated(), learner.gain(), self.spec)?)
+    }
 }

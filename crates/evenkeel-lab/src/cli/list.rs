@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use super::output::print;
-use crate::benchmark::{BENCHMARKS, Benchmark, OPTIMIZERS};
+use crate::spec::{BENCHMARKS, Benchmark, optimizers};
 
 /// List the benchmarks, and the optimizers with their parameters.
 #[derive(clap::Args)]
@@ -13,18 +13,18 @@ pub(super) struct Args {}
 pub(super) fn run() -> anyhow::Result<ExitCode> {
     let mut text = String::new();
     writeln!(text, "Benchmarks")?;
-    for benchmark in &BENCHMARKS {
+    for benchmark in BENCHMARKS {
         let settings = benchmark.settings();
         writeln!(
             text,
-            "  {:14} {}; {} iterations a task, batch {}",
+            "  {:14} {}; {} iterations per task, batch {}",
             benchmark.name, benchmark.summary, settings.iterations, settings.batch
         )?;
     }
     writeln!(text, "\nOptimizers")?;
-    for (name, summary) in OPTIMIZERS {
+    for (name, summary) in optimizers::all() {
         writeln!(text, "  {name:14} {summary}")?;
-        let parameters = |benchmark: &Benchmark| benchmark.optimizer(name).map(|o| o.rule.to_string());
+        let parameters = |benchmark: &Benchmark| optimizers::on(benchmark, name).map(|o| o.to_string());
         let usual = parameters(&BENCHMARKS[0]);
         writeln!(text, "  {:14}   {}", "", usual.as_deref().unwrap_or_default())?;
         for benchmark in &BENCHMARKS[1..] {

@@ -3,26 +3,32 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use evenkeel_metrics::{Curve, PaperReading, read_curve};
+
 use super::error::BadInput;
 use super::output::print;
 use super::status::runs_in;
-use crate::benchmark::OPTIMIZERS;
-use crate::report::{Format, Summary, render};
+use crate::analysis::{Format, Runs, folders, terminal};
+use crate::spec::suggest;
 use crate::store::StoredRun;
 
 /// Compute the stability-gap metrics of runs, or of curve files of any program.
 ///
 /// A curve file is CSV with a header; `iteration,task,task1_acc` are required (tasks from 1, accuracy in percent on the
-/// test set of task 1), one file a seed.
+/// test set of task 1), one file per seed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     evenkeel metrics runs/split-mnist\n  \
+    evenkeel metrics runs/split-mnist --against msgd\n  \
     evenkeel metrics runs/split-mnist --format markdown\n  \
     evenkeel metrics seed0.csv seed1.csv seed2.csv --format json")]
 pub(super) struct Args {
     /// A folder that `evenkeel run` wrote, or curve files.
     #[arg(required = true, value_name = "DIR|CURVE.csv")]
     paths: Vec<PathBuf>,
+    /// The optimizer that the others are compared with [default: the first of `evenkeel list` that ran].
+    #[arg(long, value_name = "NAME")]
+    against: Option<String>,
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -30,29 +36,49 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let folders = args.paths.iter().filter(|path| path.is_dir()).count();
-    let summary = if folders == 0 {
-        Summary::of_files(&args.paths)?
+    let runs = if folders == 0 {
+        of_files(&args.paths)?
     } else if folders == args.paths.len() {
-        let mut runs = Vec::new();
+        let mut runs: Vec<StoredRun> = Vec::new();
         for dir in &args.paths {
             runs.extend(runs_of(dir)?);
         }
-        Summary::of_runs(&runs)
+        Runs::load(&runs)
     } else {
         return Err(BadInput("give folders or curve files, not both".into()).into());
     };
-    print(&render(&summary, args.format))?;
+    must_be_there(&runs, args.against.as_deref())?;
+    print(&terminal::render(&runs, args.against.as_deref(), args.format))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The runs of a folder, optimizers in the order of `evenkeel list`, then by name.
+/// Curves of any program, one file per seed, all of one method.
+fn of_files(paths: &[PathBuf]) -> anyhow::Result<Runs> {
+    let curves: Vec<Curve> = paths.iter().map(|path| read_curve(path)).collect::<Result<_, _>>()?;
+    PaperReading::of(&curves).map_err(|error| BadInput(format!("curves: {error}")))?;
+    Ok(Runs::of_curves("curves", curves))
+}
+
+/// An optimizer to compare with must be one that ran.
+pub(super) fn must_be_there(runs: &Runs, against: Option<&str>) -> anyhow::Result<()> {
+    let Some(name) = against else { return Ok(()) };
+    if runs.lineups.iter().any(|lineup| lineup.reference(against).is_some()) {
+        return Ok(());
+    }
+    let mut known: Vec<&str> = runs
+        .lineups
+        .iter()
+        .flat_map(|lineup| &lineup.groups)
+        .map(|group| group.spec.optimizer.name.as_str())
+        .collect();
+    known.sort_unstable();
+    known.dedup();
+    Err(BadInput(format!("--against {name}: no such optimizer among these runs{}", suggest(name, &known))).into())
+}
+
+/// The runs of a folder, in the order of tables.
 pub(super) fn runs_of(dir: &Path) -> anyhow::Result<Vec<StoredRun>> {
     let mut runs = runs_in(dir)?;
-    let rank =
-        |name: &str| OPTIMIZERS.iter().position(|(known, _)| *known == name).unwrap_or(OPTIMIZERS.len());
-    runs.sort_by_cached_key(|run| {
-        let spec = &run.record.spec;
-        (spec.benchmark.clone(), rank(&spec.optimizer.name), spec.optimizer.name.clone(), spec.seed)
-    });
+    folders::sort(&mut runs);
     Ok(runs)
 }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use evenkeel_data::files;
 use evenkeel_report::document::slug;
 use evenkeel_report::{Document, Theme};
 
 use super::error::BadInput;
-use crate::atomic_file;
-use crate::report::{Folders, document};
+use crate::analysis::{Folders, document};
 
-/// Pixels of a PNG a unit of the drawing: about 300 dpi in the column of a paper.
+/// Pixels of a PNG per unit of the drawing: about 300 dpi in the column of a paper.
 const PNG_SCALE: f32 = 3.0;
 
 /// Points of a curve in a drawing; its CSV has all.
@@ -43,6 +43,9 @@ pub(super) struct Args {
     /// Title of the page.
     #[arg(long, default_value = "evenkeel: the stability gap")]
     title: String,
+    /// The optimizer that the others are compared with [default: the first of `evenkeel list` that ran].
+    #[arg(long, value_name = "NAME")]
+    against: Option<String>,
     /// Draw the files of --figures for a dark page.
     #[arg(long)]
     dark: bool,
@@ -51,7 +54,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     must_be_folders(&args.dirs)?;
     let folders = Folders::read(&args.dirs);
-    let document = document(&args.title, folders);
+    let document = document(&args.title, folders, args.against.as_deref());
     // What the page says prominently is said here, too.
     for warning in document.sections.iter().flat_map(|section| &section.warnings) {
         eprintln!("note: {warning}");
@@ -112,5 +115,5 @@ fn free(id: &str, names: &mut HashSet<String>) -> String {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    atomic_file::write(path, bytes).with_context(|| path.display().to_string())
+    files::write(path, bytes).with_context(|| path.display().to_string())
 }

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
+use super::error::BadInput;
 use super::execute::{Processes, Work, begun, execute};
 use super::metrics::runs_of;
 use super::output::print;
-use crate::experiment::{Experiment, Plan};
-use crate::report::{Format, Summary, render};
+use crate::analysis::{Format, Runs, Summary, terminal};
+use crate::spec::{CheckedExperiment, Experiment, Plan, suggest};
 use crate::store::{Store, write_json};
 
 /// Run a benchmark (or an experiment file) and print the table beside the paper's.
@@ -31,8 +32,8 @@ pub(super) struct Args {
     /// Optimizers, separated by commas [default: ngm-sgd,msgd,adam,sgd].
     #[arg(long, value_delimiter = ',')]
     optimizers: Vec<String>,
-    /// Number of seeds, or a range A..B [default: 5].
-    #[arg(long, value_name = "N|A..B")]
+    /// Number of seeds, a range A..B or a list A,B,C [default: 5].
+    #[arg(long, value_name = "N|A..B|A,B,C")]
     seeds: Option<String>,
     /// Folder for the results [default: runs/BENCHMARK].
     #[arg(long, value_name = "DIR")]
@@ -40,38 +41,48 @@ pub(super) struct Args {
     /// Override a setting (`batch=64`) or an optimizer's parameter (`lr=0.1` for all, `ngm-sgd.eta=0.3` for one).
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Iterations a task.
+    /// Iterations per task.
     #[arg(long, value_name = "N")]
     iterations: Option<u64>,
     /// Evaluate after every N iterations.
     #[arg(long, value_name = "N")]
     eval_every: Option<u64>,
-    /// Evaluate on N random test images a task.
+    /// Evaluate on N random test images per task.
     #[arg(long, value_name = "N")]
     eval_samples: Option<usize>,
     /// Compute device.
     #[arg(long, value_name = "NAME", default_value = "flex")]
     device: String,
+    /// The optimizer that the others are compared with [default: the first of `evenkeel list` that runs].
+    #[arg(long, value_name = "NAME")]
+    against: Option<String>,
     #[command(flatten)]
     processes: Processes,
 }
 
 impl Args {
     /// The experiments, with the command line's overrides on each.
-    fn experiments(&self) -> anyhow::Result<Vec<Experiment>> {
+    fn experiments(&self) -> anyhow::Result<Vec<CheckedExperiment>> {
         let is_file = Path::new(&self.experiment).extension().is_some_and(|e| e == "toml");
         let mut experiments = if is_file {
             Plan::load(Path::new(&self.experiment))?.parts
         } else {
             vec![Experiment::named(&self.experiment)?]
         };
-        for experiment in &mut experiments {
-            self.change(experiment)?;
+        let changed = experiments.iter_mut().map(|experiment| self.change(experiment));
+        let checked: Vec<CheckedExperiment> = changed.collect::<Result<_, _>>()?;
+        if let Some(name) = &self.against {
+            let named = checked.iter().flat_map(|experiment| &experiment.optimizers);
+            let names: Vec<&str> = named.map(|optimizer| optimizer.name.as_str()).collect();
+            if !names.contains(&name.as_str()) {
+                let hint = suggest(name, &names);
+                return Err(BadInput(format!("--against {name}: it is not among the optimizers{hint}")).into());
+            }
         }
-        Ok(experiments)
+        Ok(checked)
     }
 
-    fn change(&self, experiment: &mut Experiment) -> anyhow::Result<()> {
+    fn change(&self, experiment: &mut Experiment) -> anyhow::Result<CheckedExperiment> {
         if !self.optimizers.is_empty() {
             experiment.set_optimizers(&self.optimizers)?;
         }
@@ -86,8 +97,7 @@ impl Args {
         for assignment in &self.set {
             experiment.set(assignment)?;
         }
-        experiment.check()?;
-        Ok(())
+        Ok(experiment.check()?)
     }
 
     /// The folder of an experiment file is named after the file.
@@ -113,10 +123,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let ended = execute(title, &store, &work, &args.processes)?;
 
     // The file tells of everything in the folder, as `evenkeel metrics` does; the table of this experiment.
-    write_json(&out.join("summary.json"), &Summary::of_runs(&runs_of(&out)?))?;
+    let against = args.against.as_deref();
+    let everything = Runs::load(&runs_of(&out)?);
+    let there = against.filter(|_| everything.lineups.iter().any(|lineup| lineup.reference(against).is_some()));
+    write_json(&out.join("summary.json"), &Summary::of(&everything, there))?;
     if ended.stopped() {
         return Ok(ExitCode::from(130));
     }
-    print(&render(&Summary::of_runs(&begun(&store, &work.specs)?), Format::Table))?;
+    print(&terminal::render(&Runs::load(&begun(&store, &work.specs)?), against, Format::Table))?;
     ended.into_result()
 }

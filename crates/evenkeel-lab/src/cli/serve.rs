@@ -20,6 +20,9 @@ pub(super) struct Args {
     /// Folders that `evenkeel run` or `evenkeel reproduce` writes.
     #[arg(required = true, value_name = "DIR")]
     dirs: Vec<PathBuf>,
+    /// The optimizer that the others are compared with [default: the first of `evenkeel list` that ran].
+    #[arg(long, value_name = "NAME")]
+    against: Option<String>,
     /// Port on 127.0.0.1; 0 for any that is free.
     #[arg(long, value_name = "N", default_value_t = 8750)]
     port: u16,
@@ -28,7 +31,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     must_be_folders(&args.dirs)?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
-    let server = Server::bind(address, args.dirs.clone())
+    let server = Server::bind(address, args.dirs.clone(), args.against.clone())
         .map_err(|error| anyhow::anyhow!("cannot listen on {address}: {error}; try another --port"))?;
     print(&format!("http://{}/\n", server.address()))?;
     eprintln!("open this address in a browser; Ctrl-C ends it");

@@ -8,7 +8,7 @@ use evenkeel_metrics::read_curve;
 
 use super::error::BadInput;
 use super::output::print;
-use crate::report::status;
+use crate::analysis::tables::status;
 use crate::store::{Status, Store, StoredRun};
 
 /// Show how far the runs in a folder are.

@@ -26,6 +26,9 @@ pub struct PaperClaim {
     /// How it is judged.
     #[serde(default)]
     pub test: Option<String>,
+    /// The unit test that checks it, for what is true by construction: file and function.
+    #[serde(default)]
+    pub tested_by: Option<String>,
     /// Why it is not.
     #[serde(default)]
     pub untested: Option<String>,
@@ -66,16 +69,22 @@ mod tests {
         for (i, claim) in PaperClaim::all().iter().enumerate() {
             assert!(PaperClaim::all()[..i].iter().all(|other| other.id != claim.id), "{} twice", claim.id);
             assert!(!claim.place.is_empty() && !claim.quote.is_empty() && !claim.says.is_empty(), "{}", claim.id);
-            match (&claim.result, &claim.untested) {
-                (Some(name), None) => {
+            match (&claim.result, &claim.tested_by, &claim.untested) {
+                (Some(name), None, None) => {
                     let result = RESULTS.iter().find(|result| result.name == name);
                     let result = result.unwrap_or_else(|| panic!("{}: no result '{name}'", claim.id));
                     let named = format!("\"{}\"", claim.id);
                     assert!(result.source.contains(&named), "{name} does not judge '{}'", claim.id);
                     assert!(claim.test.is_some(), "{} does not say how", claim.id);
                 }
-                (None, Some(why)) => assert!(why.len() > 10, "{}", claim.id),
-                _ => panic!("{}: either a result or a reason", claim.id),
+                (None, Some(test), None) => {
+                    let (file, function) = test.split_once(": ").unwrap();
+                    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+                    let text = std::fs::read_to_string(root.join(file)).unwrap();
+                    assert!(text.contains(function), "{}: {test}", claim.id);
+                }
+                (None, None, Some(why)) => assert!(why.len() > 10, "{}", claim.id),
+                _ => panic!("{}: a result, a unit test or a reason", claim.id),
             }
         }
     }

@@ -1,147 +1,168 @@
 //! Figure 4: NGM-SGD without one of its parts.
 
-use evenkeel_metrics::Plasticity;
+use evenkeel_metrics::{Plasticity, Side};
 use evenkeel_report::figure::{BarSeries, Bars, ErrorPoint, Scatter, ScatterSeries};
-use evenkeel_report::{Axis, Cell, Figure, Panel, Table};
+use evenkeel_report::{Axis, Cell, Figure, Panel};
 
-use super::claim::{Claim, Side};
-use super::curves::{Spread, over_training, task1_accuracy, tidy};
-use super::runs::{Runs, Stream, avg_sg, estimate, final_seen_acc, new_task_acc};
-use super::{Page, metrics_table};
+use super::measures::{early_gain, gain_level};
+use super::{Page, Result};
+use crate::analysis::claims::{Basis, Claim, Paired, Test};
+use crate::analysis::mean_curves::{BAND, over_training, task1_accuracy, tidy};
+use crate::analysis::{Group, Lineup, Measure, Runs, tables};
 
-pub(super) fn page(runs: &Runs) -> Page {
-    let streams = runs.streams();
+pub(super) const RESULT: Result = Result::of_runs(
+    "ablations",
+    "Figure 4",
+    "NGM-SGD against tonic gain, instantaneous gain and Entropy-LR",
+    include_str!("ablations.rs"),
+    page,
+    r#"
+# Figure 4: NGM-SGD without its entropy, without its memory, and with the signal on the learning rate.
+benchmark = "split-mnist"
+optimizers = ["ngm-sgd", "tonic", "instantaneous", "entropy-lr", "msgd"]
+seeds = 5
+eval_all_tasks = true      # the accuracy on all seen tasks, every iteration
+"#,
+);
+
+/// How far below NGM-SGD an accuracy still counts as kept, in points.
+const KEPT: f64 = 1.0;
+
+fn page(runs: &Runs) -> Page {
     Page {
         paragraphs: vec![
-            "Tonic gain: η = 0. Instantaneous gain: γ = 0. Entropy-LR: the signal q follows the gain equation, but multiplies \
-             the learning rate as q² and not the weights. The paper prints no numbers for this figure."
+            "Tonic gain: η = 0. Instantaneous gain: γ = 0, which with the same η also lowers η/(1−γ) from 4 to 0.4. Entropy-LR: the signal q \
+             follows the gain equation, but multiplies the learning rate as q² and not the weights. MSGD is there because the \
+             paper says that Entropy-LR resembles it. The paper prints no numbers for this figure."
                 .to_string(),
         ],
-        claims: streams.iter().flat_map(claims).collect(),
-        tables: vec![table(&streams), metrics_table::per_seed(&streams)],
-        figures: streams.iter().map(figure).collect(),
+        claims: runs.lineups.iter().flat_map(claims).collect(),
+        tables: tables::all(&runs.lineups, None),
+        figures: runs.lineups.iter().map(figure).collect(),
     }
 }
 
-fn claims(stream: &Stream<'_>) -> Vec<Claim> {
-    let Some(ngm) = stream.find("ngm-sgd") else { return Vec::new() };
+fn claims(lineup: &Lineup) -> Vec<Claim> {
     let mut claims = Vec::new();
-    let mut claim = |place: &str, text: &str, name: &str, side, measure, value: fn(&_) -> _| {
-        if let Some(group) = stream.find(name) {
-            claims.push(Claim::compare((place, text.to_string()), (group, ngm), side, measure, value));
+    let mut claim = |id: &str, (a, b): (&str, &str), says: &str, side: Side, quantity: &str| {
+        if let Some((a, b)) = lineup.find(a).zip(lineup.find(b)) {
+            let text = format!("{} {says} {}", a.name, b.name);
+            claims.push(Claim::compare(id, lineup, text, (a, b), side, &Measure::named(quantity)));
         }
     };
-    for (name, shown) in [("tonic", "Tonic gain"), ("instantaneous", "Instantaneous gain")] {
-        let smaller = format!("{shown} has a smaller stability gap than NGM-SGD");
-        claim("Figure 4a, d", &smaller, name, Side::Less, ("avg-SG", 3), avg_sg);
-        let cumulative = format!("{shown} ends with a lower cumulative accuracy than NGM-SGD");
-        claim("Figure 4b, d", &cumulative, name, Side::Less, ("accuracy on all tasks", 2), final_seen_acc);
-        let new = format!("{shown} learns new tasks less well than NGM-SGD");
-        claim("Figure 4c", &new, name, Side::Less, ("accuracy on the newest task", 2), new_task_acc);
+    for part in ["tonic", "instantaneous"] {
+        for other in ["ngm-sgd", "entropy-lr"] {
+            let id = "tonic-instantaneous-small-gaps";
+            claim(id, (part, other), "has a smaller gap than", Side::Less, "avg-SG");
+        }
+        let id = "tonic-instantaneous-keep-task-1";
+        claim(id, (part, "ngm-sgd"), "keeps task 1 as well as", Side::NotBelow(KEPT), "avg-ACC");
+        let id = "tonic-instantaneous-learn-less";
+        claim(id, (part, "ngm-sgd"), "learns new tasks less well than", Side::Less, "newest task");
+        let id = "entropy-lr-learns-more";
+        claim(id, ("entropy-lr", part), "learns new tasks better than", Side::More, "newest task");
     }
-    let larger = "Entropy-LR has a larger stability gap than NGM-SGD";
-    claim("Figure 4d", larger, "entropy-lr", Side::More, ("avg-SG", 3), avg_sg);
-    let stronger = "Entropy-LR learns new tasks better than NGM-SGD";
-    claim("Figure 4c", stronger, "entropy-lr", Side::More, ("accuracy on the newest task", 2), new_task_acc);
+    // Against tonic and instantaneous gain it is the first claim above.
+    claim("entropy-lr-largest-gap", ("entropy-lr", "ngm-sgd"), "has a larger gap than", Side::More, "avg-SG");
+    for other in ["tonic", "instantaneous", "entropy-lr"] {
+        let id = "ngm-highest-cumulative";
+        claim(id, ("ngm-sgd", other), "ends with a higher cumulative accuracy than", Side::More, "all seen");
+    }
+    claims.extend(resembles(lineup));
+    claims.extend(not_sustained(lineup));
+    let text = "with the same gradient and q = g, Entropy-LR moves the weights as NGM-SGD moves the effective weights";
+    let cell = Cell::text("unit test entropy_lr_moves_as_far_as_the_effective_weights");
+    claims.push(Claim::new("entropy-lr-matches-displacement", lineup, text, Basis::Identity(true, cell)));
     claims
 }
 
-fn table(streams: &[Stream<'_>]) -> Table {
-    let mut table = Table::new(
-        "ablations",
-        "avg-SG in the paper's reading (minimum on the mean curve) and in the usual one; accuracies at task ends, mean ± \
-         standard deviation over seeds.",
-        [
-            "optimizer",
-            "seeds",
-            "avg-SG (mean curve)",
-            "avg-SG (per seed)",
-            "final cumulative accuracy",
-            "newest task",
-        ],
-    );
-    for group in streams.iter().flat_map(Stream::finished) {
-        let per_seed = group.per_seed().and_then(|reading| reading.avg_sg);
-        table.rows.push(vec![
-            Cell::text(group.name()),
-            Cell::number(group.curves.len() as f64, 0),
-            metrics_table::estimate(group.paper().and_then(|reading| reading.avg_sg), 3),
-            metrics_table::interval(per_seed, 3),
-            metrics_table::estimate(group.estimate(final_seen_acc), 2),
-            metrics_table::estimate(group.estimate(new_task_acc), 2),
-        ]);
-    }
-    table
+/// Entropy-LR is on MSGD's side of the middle between NGM-SGD and MSGD.
+fn resembles(lineup: &Lineup) -> Option<Claim> {
+    let gap = Measure::named("avg-SG");
+    let of = |name: &str| lineup.find(name).and_then(|group| group.values(&gap));
+    let (own, ngm, msgd) = (of("entropy-lr")?, of("ngm-sgd")?, of("msgd")?);
+    let find = |values: &[(u64, f64)], seed: u64| values.iter().find(|(other, _)| *other == seed).map(|(_, value)| *value);
+    let values = own.iter().filter_map(|&(seed, a)| {
+        Some(Paired { seed, a, b: Some(f64::midpoint(find(&ngm, seed)?, find(&msgd, seed)?)) })
+    });
+    let test = Test {
+        quantity: gap.name,
+        a: "Entropy-LR".to_string(),
+        b: Some("the middle of NGM-SGD and MSGD".to_string()),
+        side: Side::More,
+        values: values.collect(),
+        digits: 3,
+    };
+    let text = "the gap of Entropy-LR is nearer to MSGD's than to NGM-SGD's";
+    Some(Claim::new("entropy-lr-resembles-msgd", lineup, text, Basis::Seeds(test)))
 }
 
-fn figure(stream: &Stream<'_>) -> Figure {
-    let mut figure = Figure::new("ablations", format!("Ablations on {}", stream.label), 2);
-    figure.caption = "a) Task-1 test accuracy, dots: minimum within each task. b) Accuracy on the test images of all tasks seen so \
-                      far. c) Accuracy on the newest task at its end. d) avg-SG (paper's reading) against the final cumulative \
-                      accuracy. Mean ± standard deviation over seeds."
-        .to_string();
-    let seen = over_training(stream.finished(), Spread::Deviation, |point| point.seen_acc);
+/// After a switch the rise of the gain lasts shorter without memory, relative to its own size.
+fn not_sustained(lineup: &Lineup) -> Option<Claim> {
+    let (own, ngm) = lineup.find("instantaneous").zip(lineup.find("ngm-sgd"))?;
+    let lasts = Measure::new("share of the gain's rise that is left at the end of task 2", 3, |seed| {
+        let before = gain_level(&seed.curve, 1)?;
+        let (early, late) = (early_gain(&seed.curve, 2)? - before, gain_level(&seed.curve, 2)? - before);
+        Some(late / early).filter(|share| share.is_finite())
+    });
+    let text = "after a switch the rise of the gain lasts shorter without memory than with it";
+    Some(Claim::compare("instantaneous-gain-not-sustained", lineup, text, (own, ngm), Side::Less, &lasts))
+}
+
+fn figure(lineup: &Lineup) -> Figure {
+    let mut figure = Figure::new("ablations", format!("Ablations on {}", lineup.label), 2);
+    figure.caption = format!(
+        "a) Task-1 test accuracy, dots: minimum within each task. b) Accuracy on the test images of all tasks seen so far. c) Accuracy \
+         on the newest task at its end. d) avg-SG of each seed's own curve against the final accuracy on all seen tasks. Bands and \
+         error bars: {BAND}."
+    );
     let x = || Axis::new("iteration");
+    let seen = over_training(lineup.finished(), |point| point.seen_acc);
     figure.panels = vec![
-        Panel::new(
-            "Task-1 accuracy",
-            x(),
-            Axis::new("task-1 accuracy (%)"),
-            task1_accuracy(stream, Spread::Deviation),
-        ),
+        Panel::new("Task-1 accuracy", x(), Axis::new("task-1 accuracy (%)"), task1_accuracy(lineup)),
         Panel::new("All seen tasks", x(), Axis::new("cumulative accuracy (%)"), seen),
-        Panel::new(
-            "Newest task",
-            Axis::new("task"),
-            Axis::new("accuracy on the newest task (%)"),
-            newest(stream),
-        ),
-        Panel::new(
-            "Trade-off",
-            Axis::new("avg-SG"),
-            Axis::new("final cumulative accuracy (%)"),
-            trade_off(stream),
-        ),
+        Panel::new("Newest task", Axis::new("task"), Axis::new("accuracy on the newest task (%)"), newest(lineup)),
+        Panel::new("Trade-off", Axis::new("avg-SG"), Axis::new("final cumulative accuracy (%)"), trade_off(lineup)),
     ];
     figure
 }
 
-fn newest(stream: &Stream<'_>) -> Bars {
-    let mut bars = Bars::default();
-    for group in stream.finished() {
-        let tasks = group.curves[0].tasks();
-        bars.groups = (2..=tasks).map(|k| format!("T{k}")).collect();
-        let of =
-            |k: usize| group.estimate(|curve| Plasticity::of(curve).new_task.get(k - 1).copied().flatten());
+fn newest(lineup: &Lineup) -> Bars {
+    let tasks = lineup.tasks();
+    let mut bars = Bars { groups: (2..=tasks).map(|k| format!("T{k}")).collect(), series: Vec::new() };
+    for group in lineup.finished() {
+        let of = |k: usize| {
+            let measure = Measure::new("newest task", 2, move |seed| {
+                Plasticity::of(&seed.curve).new_task.get(k - 1).copied().flatten()
+            });
+            group.interval(&measure)
+        };
         let found: Vec<_> = (2..=tasks).map(of).collect();
+        let error = |one: &Option<evenkeel_metrics::Interval>| one.and_then(|one| one.standard_error());
         bars.series.push(BarSeries {
-            name: group.name(),
-            values: found.iter().map(|e| e.map_or(f64::NAN, |e| tidy(e.mean))).collect(),
-            errors: Some(found.iter().map(|e| e.map_or(f64::NAN, |e| tidy(e.pm))).collect()),
+            name: group.name.clone(),
+            values: found.iter().map(|one| one.map_or(f64::NAN, |one| tidy(one.mean))).collect(),
+            errors: Some(found.iter().map(|one| error(one).map_or(f64::NAN, tidy)).collect()),
             ..BarSeries::default()
         });
     }
     bars
 }
 
-fn trade_off(stream: &Stream<'_>) -> Scatter {
+fn trade_off(lineup: &Lineup) -> Scatter {
     let mut scatter = Scatter::default();
-    for group in stream.finished() {
-        let gap = group.paper().and_then(|reading| reading.avg_sg);
-        let accuracy = group.each(final_seen_acc).and_then(|values| estimate(&values));
-        if let Some((gap, accuracy)) = gap.zip(accuracy) {
+    let of = |group: &Group, quantity: &str| group.interval(&Measure::named(quantity));
+    for group in lineup.finished() {
+        if let Some((gap, accuracy)) = of(group, "avg-SG").zip(of(group, "all seen")) {
             let point = ErrorPoint {
                 x: tidy(gap.mean),
                 y: tidy(accuracy.mean),
-                x_error: Some(tidy(gap.pm)),
-                y_error: Some(tidy(accuracy.pm)),
+                x_error: gap.standard_error().map(tidy),
+                y_error: accuracy.standard_error().map(tidy),
                 ..ErrorPoint::default()
             };
-            scatter.series.push(ScatterSeries {
-                name: group.name(),
-                points: vec![point],
-                ..ScatterSeries::default()
-            });
+            let (name, points) = (group.name.clone(), vec![point]);
+            scatter.series.push(ScatterSeries { name, points, ..ScatterSeries::default() });
         }
     }
     scatter

@@ -1,6 +1,5 @@
 //! A learner is a model and a method: everything that training changes.
 
-use burn::module::Module;
 use burn::store::ModuleRecord;
 use burn::tensor::{Bytes, Device, Int, Tensor};
 use evenkeel::optim::{Method, NotFinite, OptimError};
@@ -64,7 +63,7 @@ impl<N: Architecture> Learner<N> {
     }
 
     /// One iteration on a batch; `draw` is for methods that ask for more. The learner comes back with what was seen of the batch.
-    pub(super) fn step(
+    pub(crate) fn step(
         self,
         batch: (Tensor<2>, Tensor<1, Int>),
         draw: Draw<'_>,
@@ -87,7 +86,7 @@ impl<N: Architecture> Learner<N> {
     /// Leaves only the head to be trained from here on.
     pub fn freeze(&mut self) {
         if self.frozen.is_none() {
-            self.frozen = self.model.freeze(self.shape);
+            self.frozen = self.model.freeze_backbone(self.shape);
         }
     }
 

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use evenkeel_data::files;
-use evenkeel_models::{Architecture, Values};
+use evenkeel_models::Architecture;
+use evenkeel_models::state_dict::Values;
 use safetensors::tensor::{Dtype, SafeTensorError, TensorView};
 use thiserror::Error;
 

@@ -46,6 +46,6 @@ pub enum ExperimentError {
         reason: String,
     },
     /// `--seeds`.
-    #[error("seeds '{0}': give a number of seeds (5) or a range (0..5)")]
+    #[error("seeds '{0}': give a number of seeds (5), a range (0..5) or a list (0,3,6)")]
     Seeds(String),
 }

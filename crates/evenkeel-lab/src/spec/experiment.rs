@@ -108,9 +108,16 @@ impl Experiment {
         Ok(())
     }
 
-    /// `5` (seeds 0 to 4) or `2..7`.
+    /// `5` (seeds 0 to 4), `2..7`, or a list `0,3,6`.
     pub fn set_seeds(&mut self, text: &str) -> Result<(), ExperimentError> {
         let bad = || ExperimentError::Seeds(text.to_string());
+        if text.contains(',') {
+            let seeds: Result<Vec<u64>, _> = text.split(',').map(|seed| seed.trim().parse()).collect();
+            self.seeds = seeds.map_err(|_| bad())?;
+            self.seeds.sort_unstable();
+            self.seeds.dedup();
+            return Ok(());
+        }
         let range = match text.split_once("..") {
             Some((from, to)) => from.parse().map_err(|_| bad())?..to.parse().map_err(|_| bad())?,
             None => 0..text.parse::<u64>().map_err(|_| bad())?,
@@ -261,7 +268,7 @@ mod tests {
             ),
             (
                 "benchmark = 'split-mnist'\nseeds = 'x'",
-                "seeds 'x': give a number of seeds (5) or a range (0..5)",
+                "seeds 'x': give a number of seeds (5), a range (0..5) or a list (0,3,6)",
             ),
             ("seeds = 3", "benchmark: the name of a benchmark is required"),
         ];

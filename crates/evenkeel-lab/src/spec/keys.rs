@@ -63,6 +63,21 @@ fn places(settings: &Settings) -> Vec<(String, Place)> {
     places
 }
 
+/// The settings as an experiment file has them: the keys of stream, model and probes beside the others.
+pub(crate) fn flattened(settings: &Settings) -> Map<String, Value> {
+    let mut keys = object(settings);
+    for group in ["stream", "probes"] {
+        if let Some(Value::Object(inner)) = keys.remove(group) {
+            keys.extend(inner);
+        }
+    }
+    if let Some(Value::Object(mut inner)) = keys.remove("model") {
+        keys.extend(inner.remove("kind").map(|kind| ("model".to_string(), kind)));
+        keys.extend(inner);
+    }
+    keys
+}
+
 /// All keys of the settings.
 pub(super) fn keys_of(settings: &Settings) -> Vec<String> {
     places(settings).into_iter().map(|(key, _)| key).collect()

@@ -24,7 +24,7 @@ fn spec() -> RunSpec {
 fn probe<N: Architecture>(name: &str, network: &N, x: &Tensor<2>, logits: &Tensor<2>) {
     let Ok(folder) = std::env::var("EVENKEEL_PROBES") else { return };
     write(&Path::new(&folder).join(format!("{name}.safetensors")), network, Some(1.7), &spec()).unwrap();
-    let mut tensors = evenkeel_models::StateDict::new();
+    let mut tensors = evenkeel_models::state_dict::StateDict::new();
     tensors.float("x", x.clone());
     tensors.float("logits", logits.clone());
     let bytes: Vec<Vec<u8>> = tensors.tensors.iter().map(|tensor| tensor.values.to_le_bytes()).collect();
