@@ -1,15 +1,15 @@
 //! The blocked layout `[N/L][H][W][C][L]`: the lanes of a vector are images.
 
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
 use rayon::prelude::*;
 
 /// The logical size of a batch of feature maps.
 ///
-/// In memory a batch is `[N/L][H][W][C][L]` with `L` = [`Path::lanes`] images side by side, so that no lane
+/// In memory a batch is `[N/L][H][W][C][L]` with `L` = [`InstructionSet::lanes`] images side by side, so that no lane
 /// is wasted at any channel count. The last block is filled up with images of zeros; kernels keep them out
 /// of statistics and weight gradients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct BatchShape {
     /// Images, without padding.
     pub batch: usize,
     /// Channels.
@@ -20,7 +20,7 @@ pub struct Shape {
     pub width: usize,
 }
 
-impl Shape {
+impl BatchShape {
     /// A shape in the order of NCHW.
     pub const fn new(batch: usize, channels: usize, height: usize, width: usize) -> Self {
         Self { batch, channels, height, width }
@@ -32,41 +32,41 @@ impl Shape {
     }
 
     /// Blocks of `L` images, the last one possibly padded.
-    pub fn blocks(&self, path: Path) -> usize {
-        self.batch.div_ceil(path.lanes())
+    pub fn blocks(&self, set: InstructionSet) -> usize {
+        self.batch.div_ceil(set.lanes())
     }
 
     /// Numbers in one block.
-    pub fn block_len(&self, path: Path) -> usize {
-        self.image_len() * path.lanes()
+    pub fn block_len(&self, set: InstructionSet) -> usize {
+        self.image_len() * set.lanes()
     }
 
     /// Numbers in the whole blocked batch, padding included.
-    pub fn blocked_len(&self, path: Path) -> usize {
-        self.blocks(path) * self.block_len(path)
+    pub fn blocked_len(&self, set: InstructionSet) -> usize {
+        self.blocks(set) * self.block_len(set)
     }
 
     /// Images of block `block` that are not padding.
-    pub(crate) fn images_in(&self, path: Path, block: usize) -> usize {
-        (self.batch - block * path.lanes()).min(path.lanes())
+    pub(crate) fn images_in(&self, set: InstructionSet, block: usize) -> usize {
+        (self.batch - block * set.lanes()).min(set.lanes())
     }
 
-    pub(crate) fn check(&self, path: Path, name: &str, len: usize) {
-        let expected = self.blocked_len(path);
-        assert_eq!(len, expected, "{name}: {self:?} on {} has {expected} numbers", path.name());
+    pub(crate) fn check(&self, set: InstructionSet, name: &str, len: usize) {
+        let expected = self.blocked_len(set);
+        assert_eq!(len, expected, "{name}: {self:?} on {} has {expected} numbers", set.name());
     }
 }
 
 /// Converts NCHW to the blocked layout; padding images become zeros.
-pub fn to_blocked(path: Path, shape: &Shape, nchw: &[f32], blocked: &mut [f32]) {
+pub fn to_blocked(set: InstructionSet, shape: &BatchShape, nchw: &[f32], blocked: &mut [f32]) {
     assert_eq!(nchw.len(), shape.batch * shape.image_len(), "nchw: {shape:?}");
-    shape.check(path, "blocked", blocked.len());
+    shape.check(set, "blocked", blocked.len());
     if blocked.is_empty() {
         return;
     }
-    let lanes = path.lanes();
+    let lanes = set.lanes();
     let (image, pixels, channels) = (shape.image_len(), shape.height * shape.width, shape.channels);
-    let blocks = blocked.par_chunks_mut(shape.block_len(path));
+    let blocks = blocked.par_chunks_mut(shape.block_len(set));
     blocks.zip(nchw.par_chunks(image * lanes)).for_each(|(block, images)| {
         if images.len() < block.len() {
             block.fill(0.0);
@@ -88,15 +88,15 @@ pub fn to_blocked(path: Path, shape: &Shape, nchw: &[f32], blocked: &mut [f32]) 
 }
 
 /// Converts the blocked layout to NCHW and drops the padding images.
-pub fn from_blocked(path: Path, shape: &Shape, blocked: &[f32], nchw: &mut [f32]) {
+pub fn from_blocked(set: InstructionSet, shape: &BatchShape, blocked: &[f32], nchw: &mut [f32]) {
     assert_eq!(nchw.len(), shape.batch * shape.image_len(), "nchw: {shape:?}");
-    shape.check(path, "blocked", blocked.len());
+    shape.check(set, "blocked", blocked.len());
     if blocked.is_empty() {
         return;
     }
-    let lanes = path.lanes();
+    let lanes = set.lanes();
     let (image, pixels, channels) = (shape.image_len(), shape.height * shape.width, shape.channels);
-    let blocks = blocked.par_chunks(shape.block_len(path));
+    let blocks = blocked.par_chunks(shape.block_len(set));
     blocks.zip(nchw.par_chunks_mut(image * lanes)).for_each(|(block, images)| {
         for start in (0..pixels).step_by(16) {
             let end = (start + 16).min(pixels);
@@ -121,15 +121,15 @@ mod tests {
     proptest! {
         #[test]
         fn blocking_and_unblocking_is_the_identity(n in 1usize..40, c in 1usize..6, h in 1usize..9, w in 1usize..9) {
-            let shape = Shape::new(n, c, h, w);
+            let shape = BatchShape::new(n, c, h, w);
             let data: Vec<f32> = (0..n * shape.image_len()).map(|i| i as f32).collect();
-            for path in Path::available() {
-                let mut blocked = Buffer::zeroed(shape.blocked_len(path));
+            for set in InstructionSet::available() {
+                let mut blocked = Buffer::zeroed(shape.blocked_len(set));
                 blocked.fill(f32::NAN);
-                to_blocked(path, &shape, &data, &mut blocked);
+                to_blocked(set, &shape, &data, &mut blocked);
                 prop_assert!(blocked.iter().all(|v| v.is_finite()));
                 let mut back = vec![0.0; data.len()];
-                from_blocked(path, &shape, &blocked, &mut back);
+                from_blocked(set, &shape, &blocked, &mut back);
                 prop_assert_eq!(&back, &data);
             }
         }
@@ -137,10 +137,10 @@ mod tests {
 
     #[test]
     fn lanes_are_images_and_padding_is_zero() {
-        let (path, shape) = (Path::PORTABLE, Shape::new(9, 2, 1, 2));
+        let (set, shape) = (InstructionSet::PORTABLE, BatchShape::new(9, 2, 1, 2));
         let data: Vec<f32> = (0..36).map(|i| i as f32).collect();
-        let mut blocked = vec![f32::NAN; shape.blocked_len(path)];
-        to_blocked(path, &shape, &data, &mut blocked);
+        let mut blocked = vec![f32::NAN; shape.blocked_len(set)];
+        to_blocked(set, &shape, &data, &mut blocked);
         // Image 3, channel 1, pixel 0 is number 3·4 + 2 of NCHW.
         assert_eq!(blocked[8 + 3], 14.0);
         // Image 8 is lane 0 of block 1; lane 1 is padding.

@@ -1,7 +1,7 @@
 //! What happens to an output value before it is written.
 
-use crate::layout::Shape;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
+use crate::layout::BatchShape;
 use crate::simd::Simd;
 
 /// Work on the output of a convolution while it is still in registers:
@@ -19,12 +19,12 @@ pub struct Epilogue<'a> {
 }
 
 impl<'a> Epilogue<'a> {
-    pub(crate) fn check(&self, path: Path, output: &Shape) {
+    pub(crate) fn check(&self, set: InstructionSet, output: &BatchShape) {
         if let Some(bias) = self.bias {
             assert_eq!(bias.len(), output.channels, "bias: {output:?}");
         }
         if let Some(residual) = self.residual {
-            output.check(path, "residual", residual.len());
+            output.check(set, "residual", residual.len());
         }
     }
 

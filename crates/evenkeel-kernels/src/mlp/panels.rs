@@ -2,7 +2,7 @@
 
 use super::tile::widest;
 use crate::buffer::Buffer;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
 use crate::simd::{self, Kernel, Simd};
 use rayon::prelude::*;
 
@@ -22,11 +22,11 @@ pub struct Layer<'a> {
     pub scale: f32,
 }
 
-/// Weights of all layers in panels of the path's tile width, packed anew when they change; the memory is kept.
+/// Weights of all layers in panels of the instruction set's tile width, packed anew when they change; the memory is kept.
 #[derive(Debug, Clone, Default)]
 pub struct PackedLayers {
     pub(super) layers: Vec<PackedLayer>,
-    /// Of the path.
+    /// Lanes of the instruction set that they are packed for.
     pub(super) lanes: usize,
 }
 
@@ -56,23 +56,23 @@ impl PackedLayers {
         Self::default()
     }
 
-    /// Packs the layers for `path`. The first layer's column sums are accumulated in f64.
-    pub fn pack(&mut self, path: Path, layers: &[Layer<'_>]) {
+    /// Packs the layers for `set`. The first layer's column sums are accumulated in f64.
+    pub fn pack(&mut self, set: InstructionSet, layers: &[Layer<'_>]) {
         assert!(!layers.is_empty(), "at least one layer");
         for (a, b) in layers.iter().zip(&layers[1..]) {
             assert_eq!(a.outputs, b.inputs, "layers fit each other");
         }
-        self.lanes = path.lanes();
+        self.lanes = set.lanes();
         self.layers.resize_with(layers.len(), PackedLayer::default);
         for (i, (packed, layer)) in self.layers.iter_mut().zip(layers).enumerate() {
             let Layer { weights, inputs, outputs, scale } = *layer;
             assert_eq!(weights.len(), inputs * outputs, "weights of {inputs}×{outputs}");
             (packed.inputs, packed.outputs, packed.scale) = (inputs, outputs, scale);
-            let split = split(outputs.div_ceil(path.lanes()), widest(path.lanes()));
+            let split = split(outputs.div_ceil(set.lanes()), widest(set.lanes()));
             packed.panels.resize_with(split.len(), Panel::default);
             packed.panels.par_iter_mut().zip(split).for_each(|(panel, (first, vectors))| {
                 (panel.first, panel.vectors) = (first, vectors);
-                simd::run(path, Pack { panel, layer, with_sums: i == 0 });
+                simd::run(set, Pack { panel, layer, with_sums: i == 0 });
             });
         }
     }

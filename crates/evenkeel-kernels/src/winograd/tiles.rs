@@ -1,7 +1,7 @@
 //! How a map is cut into tiles and how many of them are worked on at a time.
 
 use super::POSITIONS;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
 
 /// Channels × tiles whose transforms fill about three fifths of a second-level cache of 1.25 MiB (sixteen
 /// lanes) or three quarters of one of 512 KiB (eight lanes).
@@ -29,10 +29,16 @@ pub(crate) struct Tile {
 }
 
 impl Tiles {
-    pub(crate) fn new(path: Path, height: usize, width: usize, inputs: usize, outputs: usize) -> Self {
+    pub(crate) fn new(
+        set: InstructionSet,
+        height: usize,
+        width: usize,
+        inputs: usize,
+        outputs: usize,
+    ) -> Self {
         // A multiple of four fills the register tiles; at least four let weights be used more than once.
         let chunk = (CACHED / (inputs + outputs) / 4 * 4).clamp(4, 16);
-        Self { height, width, inputs, outputs, chunk, lanes: path.lanes() }
+        Self { height, width, inputs, outputs, chunk, lanes: set.lanes() }
     }
 
     /// The same tiles in chunks for the weight gradient, which adds up lanes once a chunk.
@@ -81,7 +87,7 @@ mod tests {
 
     #[test]
     fn partial_tiles_cover_odd_maps() {
-        let tiles = Tiles::new(Path::PORTABLE, 21, 11, 80, 80);
+        let tiles = Tiles::new(InstructionSet::PORTABLE, 21, 11, 80, 80);
         assert_eq!(tiles.per_block(), 6 * 3);
         let last = tiles.tile(2 * 18 - 1);
         assert_eq!((last.block, last.row, last.column), (1, 20, 8));
