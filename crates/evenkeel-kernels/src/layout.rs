@@ -59,57 +59,75 @@ impl BatchShape {
 
 /// Converts NCHW to the blocked layout; padding images become zeros.
 pub fn to_blocked(set: InstructionSet, shape: &BatchShape, nchw: &[f32], blocked: &mut [f32]) {
-    assert_eq!(nchw.len(), shape.batch * shape.image_len(), "nchw: {shape:?}");
-    shape.check(set, "blocked", blocked.len());
-    if blocked.is_empty() {
-        return;
-    }
-    let lanes = set.lanes();
-    let (image, pixels, channels) = (shape.image_len(), shape.height * shape.width, shape.channels);
-    let blocks = blocked.par_chunks_mut(shape.block_len(set));
-    blocks.zip(nchw.par_chunks(image * lanes)).for_each(|(block, images)| {
+    let rows = Rows::new(set, shape, nchw.len(), blocked.len());
+    let blocks = blocked.par_chunks_mut(shape.block_len(set).max(1));
+    blocks.zip(nchw.par_chunks((shape.image_len() * set.lanes()).max(1))).for_each(|(block, images)| {
         if images.len() < block.len() {
             block.fill(0.0);
         }
-        // Runs of sixteen pixels: a cache line of every image is read whole, while the lines that are
-        // written stay in the first-level cache.
-        for start in (0..pixels).step_by(16) {
-            let end = (start + 16).min(pixels);
-            for channel in 0..channels {
-                for (lane, image) in images.chunks_exact(image).enumerate() {
-                    let row = &image[channel * pixels..][start..end];
-                    for (pixel, &value) in (start..end).zip(row) {
-                        block[(pixel * channels + channel) * lanes + lane] = value;
-                    }
-                }
-            }
-        }
+        rows.of_block(images.len(), |row| {
+            let to = block[row.in_block..].iter_mut().step_by(rows.step);
+            to.zip(&images[row.in_images]).for_each(|(to, from)| *to = *from);
+        });
     });
 }
 
 /// Converts the blocked layout to NCHW and drops the padding images.
 pub fn from_blocked(set: InstructionSet, shape: &BatchShape, blocked: &[f32], nchw: &mut [f32]) {
-    assert_eq!(nchw.len(), shape.batch * shape.image_len(), "nchw: {shape:?}");
-    shape.check(set, "blocked", blocked.len());
-    if blocked.is_empty() {
-        return;
+    let rows = Rows::new(set, shape, nchw.len(), blocked.len());
+    let blocks = blocked.par_chunks(shape.block_len(set).max(1));
+    blocks.zip(nchw.par_chunks_mut((shape.image_len() * set.lanes()).max(1))).for_each(|(block, images)| {
+        rows.of_block(images.len(), |row| {
+            let from = block[row.in_block..].iter().step_by(rows.step);
+            images[row.in_images].iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+        });
+    });
+}
+
+/// Rows of pixels that both layouts hold: side by side in NCHW, spread in a block.
+struct Rows {
+    /// Numbers of one image, and of one of its channels.
+    image: usize,
+    pixels: usize,
+    channels: usize,
+    lanes: usize,
+    /// Distance between neighbouring pixels in a block.
+    step: usize,
+}
+
+/// One row: its place among the images of a block, and where it begins in the block.
+struct Row {
+    in_images: std::ops::Range<usize>,
+    in_block: usize,
+}
+
+impl Rows {
+    /// Pixels of a row: a cache line of every image is read or written whole, while the lines of the block stay in the first-level cache.
+    const LEN: usize = 16;
+
+    /// Panics unless so many numbers are a batch of this shape in either layout.
+    fn new(set: InstructionSet, shape: &BatchShape, nchw: usize, blocked: usize) -> Self {
+        assert_eq!(nchw, shape.batch * shape.image_len(), "nchw: {shape:?}");
+        shape.check(set, "blocked", blocked);
+        let (channels, lanes) = (shape.channels, set.lanes());
+        let (image, pixels) = (shape.image_len(), shape.height * shape.width);
+        Self { image, pixels, channels, lanes, step: channels * lanes }
     }
-    let lanes = set.lanes();
-    let (image, pixels, channels) = (shape.image_len(), shape.height * shape.width, shape.channels);
-    let blocks = blocked.par_chunks(shape.block_len(set));
-    blocks.zip(nchw.par_chunks_mut(image * lanes)).for_each(|(block, images)| {
-        for start in (0..pixels).step_by(16) {
-            let end = (start + 16).min(pixels);
-            for channel in 0..channels {
-                for (lane, image) in images.chunks_exact_mut(image).enumerate() {
-                    let row = &mut image[channel * pixels..][start..end];
-                    for (pixel, value) in (start..end).zip(row) {
-                        *value = block[(pixel * channels + channel) * lanes + lane];
-                    }
+
+    /// Visits the rows of a block whose images have `len` numbers.
+    #[inline]
+    fn of_block(&self, len: usize, mut visit: impl FnMut(Row)) {
+        for start in (0..self.pixels).step_by(Self::LEN) {
+            let end = (start + Self::LEN).min(self.pixels);
+            for channel in 0..self.channels {
+                for (lane, image) in (0..len).step_by(self.image).enumerate() {
+                    let plane = image + channel * self.pixels;
+                    let in_block = (start * self.channels + channel) * self.lanes + lane;
+                    visit(Row { in_images: plane + start..plane + end, in_block });
                 }
             }
         }
-    });
+    }
 }
 
 #[cfg(test)]

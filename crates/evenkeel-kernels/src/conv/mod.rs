@@ -12,7 +12,7 @@ mod weights;
 
 pub use backward::backward;
 pub use epilogue::Epilogue;
-pub(crate) use epilogue::Tally;
+pub(crate) use epilogue::{Output, Tally, Written};
 pub use pack::PackedWeights;
 pub use shape::{Algorithm, ConvShape};
 pub use weights::backward_weights;

@@ -1,7 +1,7 @@
 //! One direction of a convolution, ready to run on any number of blocks.
 
 use super::direct::Direct;
-use super::epilogue::{Epilogue, Tally};
+use super::epilogue::{Epilogue, Output, Tally};
 use super::plan::Plan;
 use super::shape::{Algorithm, ConvShape};
 use crate::instruction_set::InstructionSet;
@@ -66,11 +66,12 @@ impl<'a> Pass<'a> {
                 for (block, (x, y)) in blocks.enumerate() {
                     let epilogue = epilogue.part(block * out_len, out_len);
                     let tally = tally.as_mut().map(Tally::reborrow);
-                    simd::run(set, Direct { plan, x, weights, y, epilogue, tally });
+                    simd::run(set, Direct { plan, x, weights, output: Output { y, epilogue, tally } });
                 }
             }
             &Method::Winograd(tiles) => scratch::with(tiles.scratch_len(), |scratch| {
-                simd::run(set, WinogradForward { tiles, x, weights, y, epilogue, tally, scratch });
+                let output = Output { y, epilogue, tally };
+                simd::run(set, WinogradForward { tiles, x, weights, output, scratch });
             }),
         }
     }

@@ -1,9 +1,10 @@
 //! A training batch that is mostly background, and the two products that its first layer needs.
 
 use super::rows::{ROWS, SparseRows, masks, set_bits};
-use super::tile::{self, widest};
+use super::tile::{self, strips};
 use crate::instruction_set::InstructionSet;
 use crate::simd::{self, Kernel, Simd};
+use crate::tile::with_width;
 use rayon::prelude::*;
 
 /// Groups of rows, or columns, that one task works on.
@@ -114,6 +115,13 @@ impl SparseBatch {
     }
 }
 
+/// So many vectors, [`WIDTH`] at a time while there are as many, then one by one: the first of each step, and how many.
+fn wide_then_single(vectors: usize) -> impl Iterator<Item = (usize, usize)> {
+    let single = vectors / WIDTH * WIDTH;
+    let wide = (0..single).step_by(WIDTH).map(|first| (first, WIDTH));
+    wide.chain((single..vectors).map(|first| (first, 1)))
+}
+
 /// `background · Σ_k weights[k]`: what every result would be without any entry.
 struct Base<'a> {
     weights: &'a [f32],
@@ -130,15 +138,8 @@ impl Kernel for Base<'_> {
         if self.background == 0.0 {
             return base;
         }
-        let (vectors, mut first) = (self.outputs / S::LANES, 0);
-        while first < vectors {
-            if first + WIDTH <= vectors {
-                self.sum::<S, WIDTH>(s, first * S::LANES, &mut base);
-                first += WIDTH;
-            } else {
-                self.sum::<S, 1>(s, first * S::LANES, &mut base);
-                first += 1;
-            }
+        for (first, width) in wide_then_single(self.outputs / S::LANES) {
+            with_width!(width in [WIDTH] or 1, W => self.sum::<S, W>(s, first * S::LANES, &mut base));
         }
         base
     }
@@ -189,16 +190,9 @@ impl Kernel for Product<'_> {
         let outputs = self.base.len();
         let mut y = vec![0.0; self.groups.len() * ROWS * outputs];
         for (&group, y) in self.groups.iter().zip(y.chunks_exact_mut(ROWS * outputs)) {
-            let mut at = 0;
-            while at < outputs {
-                let left = (outputs - at) / S::LANES;
-                at = match left.min(widest(S::LANES)) {
-                    5 => self.tile::<S, 5>(s, group, at, y),
-                    4 => self.tile::<S, 4>(s, group, at, y),
-                    3 => self.tile::<S, 3>(s, group, at, y),
-                    2 => self.tile::<S, 2>(s, group, at, y),
-                    _ => self.tile::<S, 1>(s, group, at, y),
-                };
+            for (first, vectors) in strips(outputs / S::LANES, S::STRIP) {
+                let at = first * S::LANES;
+                with_width!(vectors in [5, 4, 3, 2] or 1, V => self.tile::<S, V>(s, group, at, y));
             }
         }
         y
@@ -206,9 +200,9 @@ impl Kernel for Product<'_> {
 }
 
 impl Product<'_> {
-    /// Writes `V` vectors of a group's outputs, from `at` on, and returns where the next ones begin.
+    /// Writes `V` vectors of a group's outputs, from `at` on.
     #[inline(always)]
-    fn tile<S: Simd, const V: usize>(&self, s: S, group: usize, at: usize, y: &mut [f32]) -> usize {
+    fn tile<S: Simd, const V: usize>(&self, s: S, group: usize, at: usize, y: &mut [f32]) {
         let (outputs, (column, value)) = (self.base.len(), self.rows.group(group));
         assert!(at + V * S::LANES <= outputs);
         // SAFETY: every column lies below `weights.len() / outputs` (`SparseRows` and `outputs()` saw to that), and the vectors
@@ -220,7 +214,6 @@ impl Product<'_> {
                 s.put(s.add(sum, s.get(self.base, at)), row, at);
             }
         }
-        at + V * S::LANES
     }
 }
 
@@ -239,16 +232,8 @@ impl Kernel for Gradient<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
-        let vectors = self.base.len() / S::LANES;
-        let mut first = 0;
-        while first < vectors {
-            if first + WIDTH <= vectors {
-                self.columns::<S, WIDTH>(s, first * S::LANES);
-                first += WIDTH;
-            } else {
-                self.columns::<S, 1>(s, first * S::LANES);
-                first += 1;
-            }
+        for (first, width) in wide_then_single(self.base.len() / S::LANES) {
+            with_width!(width in [WIDTH] or 1, W => self.columns::<S, W>(s, first * S::LANES));
         }
     }
 }

@@ -6,6 +6,7 @@ use super::tile;
 use crate::instruction_set::InstructionSet;
 use crate::scratch;
 use crate::simd::{self, Kernel, Simd};
+use crate::tile::with_width;
 use rayon::prelude::*;
 
 /// Groups that go through a layer together: their activations stay in the second-level cache, and each panel of
@@ -84,14 +85,8 @@ impl Kernel for Block<'_> {
                 active.find(s, x, self.groups.len(), layer.inputs);
             }
             for panel in &layer.panels {
-                let from = (l > 0).then_some((&*x, &active));
-                match panel.vectors {
-                    5 => self.through::<S, 5>(s, l, panel, from, to),
-                    4 => self.through::<S, 4>(s, l, panel, from, to),
-                    3 => self.through::<S, 3>(s, l, panel, from, to),
-                    2 => self.through::<S, 2>(s, l, panel, from, to),
-                    _ => self.through::<S, 1>(s, l, panel, from, to),
-                }
+                let (from, vectors) = ((l > 0).then_some((&*x, &active)), panel.vectors);
+                with_width!(vectors in [5, 4, 3, 2] or 1, V => self.through::<S, V>(s, l, panel, from, to));
             }
             (x, y) = (y, x);
         }
@@ -152,7 +147,7 @@ struct Active {
 }
 
 impl Active {
-    /// Looks through the activations of so many groups, `units` a row. None of them is negative.
+    /// Looks through the activations of so many groups, with so many units per row. None of them is negative.
     #[inline(always)]
     fn find<S: Simd>(&mut self, s: S, x: &[f32], groups: usize, units: usize) {
         let whole = units.next_multiple_of(S::LANES);

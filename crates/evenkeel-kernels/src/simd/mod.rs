@@ -9,6 +9,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 use crate::instruction_set::{InstructionSet, Kind};
 
@@ -20,6 +22,9 @@ pub(crate) trait Simd: Copy {
     const LANES: usize;
     /// How many vectors a register tile holds beside five broadcast channels (see `tile`).
     const WIDTH: usize;
+    /// How many vectors of outputs a perceptron's tile of five rows holds: the accumulators, as many weights and a broadcast must fit
+    /// the registers (see `mlp::tile`).
+    const STRIP: usize;
 
     fn splat(self, value: f32) -> Self::V;
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
