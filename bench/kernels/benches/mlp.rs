@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use evenkeel_kernel_benches::{numbers, on_one_thread, strokes};
-use evenkeel_kernels::Path;
+use evenkeel_kernels::InstructionSet;
 use evenkeel_kernels::mlp::{Layer, PackedLayers, SparseBatch, SparseRows, logits};
 
 const SIZES: [usize; 4] = [784, 400, 400, 10];
@@ -12,7 +12,7 @@ fn weights() -> Vec<Vec<f32>> {
 }
 
 fn evaluation(c: &mut Criterion) {
-    let path = Path::active();
+    let set = InstructionSet::active();
     let weights = weights();
     let layers: Vec<Layer<'_>> = weights
         .iter()
@@ -20,29 +20,29 @@ fn evaluation(c: &mut Criterion) {
         .map(|(weights, s)| Layer { weights, inputs: s[0], outputs: s[1], scale: 1.0 })
         .collect();
     let mut packed = PackedLayers::new();
-    packed.pack(path, &layers);
+    packed.pack(set, &layers);
     let mut group = c.benchmark_group("mlp evaluation");
-    group.bench_function("pack the weights", |b| b.iter(|| packed.pack(path, &layers)));
+    group.bench_function("pack the weights", |b| b.iter(|| packed.pack(set, &layers)));
     // Twice the images must take twice the time.
     for images in [1000, 2000, 4000] {
         let x = SparseRows::pack(&strokes(images), SIZES[0], 0.0);
         let mut out = vec![0.0; images * SIZES[3]];
         group.throughput(Throughput::Elements(images as u64));
-        group.bench_function(format!("{images} images"), |b| b.iter(|| logits(path, &x, &packed, &mut out)));
+        group.bench_function(format!("{images} images"), |b| b.iter(|| logits(set, &x, &packed, &mut out)));
     }
     group.finish();
 }
 
 fn first_layer(c: &mut Criterion) {
-    let path = Path::active();
+    let set = InstructionSet::active();
     let (rows, w) = (128, numbers(SIZES[0] * SIZES[1]));
     let x = strokes(rows);
     let batch = SparseBatch::pack(&x, SIZES[0], 0.0);
     let (mut y, mut dw) = (vec![0.0; rows * SIZES[1]], vec![0.0; w.len()]);
     let mut group = c.benchmark_group("mlp first layer, batch 128");
     group.bench_function("pack the batch", |b| b.iter(|| SparseBatch::pack(&x, SIZES[0], 0.0)));
-    group.bench_function("product", |b| b.iter(|| batch.product(path, &w, &mut y)));
-    group.bench_function("gradient", |b| b.iter(|| batch.gradient(path, &y, &mut dw)));
+    group.bench_function("product", |b| b.iter(|| batch.product(set, &w, &mut y)));
+    group.bench_function("gradient", |b| b.iter(|| batch.gradient(set, &y, &mut dw)));
     group.finish();
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// One cache line of sixteen numbers, the widest vector of any path.
+/// One cache line of sixteen numbers, the widest vector of any instruction set.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([f32; 16]);
@@ -10,7 +10,7 @@ struct Line([f32; 16]);
 /// A growable, zero-initialised `[f32]` aligned to 64 bytes.
 ///
 /// The kernels accept any slice, but a vector that straddles two cache lines costs two accesses: keep
-/// activations in a `Buffer` and every load of the AVX-512 path hits one line. It dereferences to a slice.
+/// activations in a `Buffer` and every load of AVX-512 hits one line. It dereferences to a slice.
 ///
 /// ```
 /// use evenkeel_kernels::Buffer;

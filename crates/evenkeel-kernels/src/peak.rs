@@ -1,6 +1,6 @@
 //! The machine's speed limit, to compare kernels with.
 
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
 use crate::simd::{self, Kernel, Simd};
 use std::hint::black_box;
 use std::time::Instant;
@@ -32,15 +32,15 @@ impl Kernel for Probe {
 /// Best GFLOP/s of fused multiply-adds on one thread, of a few tries.
 ///
 /// ```
-/// use evenkeel_kernels::{Path, peak};
+/// use evenkeel_kernels::{InstructionSet, peak};
 ///
-/// assert!(peak::fma_gflops(Path::active()) > 0.0);
+/// assert!(peak::fma_gflops(InstructionSet::active()) > 0.0);
 /// ```
-pub fn fma_gflops(path: Path) -> f64 {
-    let flops = 2.0 * (ROUNDS * SUMS * path.lanes()) as f64;
+pub fn fma_gflops(set: InstructionSet) -> f64 {
+    let flops = 2.0 * (ROUNDS * SUMS * set.lanes()) as f64;
     let try_once = || {
         let start = Instant::now();
-        black_box(simd::run(path, Probe));
+        black_box(simd::run(set, Probe));
         flops / start.elapsed().as_secs_f64() / 1e9
     };
     (0..5).map(|_| try_once()).fold(0.0, f64::max)

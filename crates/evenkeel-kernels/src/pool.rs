@@ -1,7 +1,7 @@
 //! Average pooling over windows of 4×4.
 
-use crate::layout::Shape;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
+use crate::layout::BatchShape;
 use crate::simd::{self, Kernel, Simd};
 use rayon::prelude::*;
 
@@ -9,32 +9,32 @@ use rayon::prelude::*;
 const SIDE: usize = 4;
 
 /// Shape after pooling: rows and columns that do not fill a window are dropped.
-pub fn pooled(input: &Shape) -> Shape {
-    Shape { height: input.height / SIDE, width: input.width / SIDE, ..*input }
+pub fn pooled(input: &BatchShape) -> BatchShape {
+    BatchShape { height: input.height / SIDE, width: input.width / SIDE, ..*input }
 }
 
 /// Averages windows of 4×4 pixels.
-pub fn average_pool(path: Path, input: &Shape, x: &[f32], y: &mut [f32]) {
+pub fn average_pool(set: InstructionSet, input: &BatchShape, x: &[f32], y: &mut [f32]) {
     let output = pooled(input);
-    input.check(path, "input", x.len());
-    output.check(path, "output", y.len());
+    input.check(set, "input", x.len());
+    output.check(set, "output", y.len());
     assert!(!y.is_empty(), "no window fits into {input:?}");
-    let blocks = x.par_chunks(input.block_len(path)).zip(y.par_chunks_mut(output.block_len(path)));
-    blocks.for_each(|(x, y)| simd::run(path, Forward { input, x, y }));
+    let blocks = x.par_chunks(input.block_len(set)).zip(y.par_chunks_mut(output.block_len(set)));
+    blocks.for_each(|(x, y)| simd::run(set, Forward { input, x, y }));
 }
 
 /// Gradient of [`average_pool`]: every pixel of a window gets a sixteenth, dropped pixels zero.
-pub fn average_pool_backward(path: Path, input: &Shape, dy: &[f32], dx: &mut [f32]) {
+pub fn average_pool_backward(set: InstructionSet, input: &BatchShape, dy: &[f32], dx: &mut [f32]) {
     let output = pooled(input);
-    input.check(path, "input gradient", dx.len());
-    output.check(path, "output gradient", dy.len());
+    input.check(set, "input gradient", dx.len());
+    output.check(set, "output gradient", dy.len());
     assert!(!dy.is_empty(), "no window fits into {input:?}");
-    let blocks = dx.par_chunks_mut(input.block_len(path)).zip(dy.par_chunks(output.block_len(path)));
-    blocks.for_each(|(dx, dy)| simd::run(path, Backward { input, dy, dx }));
+    let blocks = dx.par_chunks_mut(input.block_len(set)).zip(dy.par_chunks(output.block_len(set)));
+    blocks.for_each(|(dx, dy)| simd::run(set, Backward { input, dy, dx }));
 }
 
 struct Forward<'a> {
-    input: &'a Shape,
+    input: &'a BatchShape,
     x: &'a [f32],
     y: &'a mut [f32],
 }
@@ -43,7 +43,7 @@ impl Kernel for Forward<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let Shape { channels, width, .. } = *self.input;
+        let BatchShape { channels, width, .. } = *self.input;
         let across = width / SIDE;
         let pixel = channels * S::LANES;
         let share = s.splat(1.0 / (SIDE * SIDE) as f32);
@@ -64,7 +64,7 @@ impl Kernel for Forward<'_> {
 }
 
 struct Backward<'a> {
-    input: &'a Shape,
+    input: &'a BatchShape,
     dy: &'a [f32],
     dx: &'a mut [f32],
 }
@@ -73,7 +73,7 @@ impl Kernel for Backward<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let Shape { channels, height, width, .. } = *self.input;
+        let BatchShape { channels, height, width, .. } = *self.input;
         let (down, across) = (height / SIDE, width / SIDE);
         let pixel = channels * S::LANES;
         let share = s.splat(1.0 / (SIDE * SIDE) as f32);

@@ -8,6 +8,24 @@ use crate::simd::Simd;
 /// Output channels of one tile; weights are packed in groups of this many, the last filled up with zeros.
 pub(crate) const GROUP: usize = 5;
 
+/// Evaluates an expression with a constant that equals a width known at run time only: one of some numbers, or else the last one.
+/// Accumulators stay in registers only if the compiler knows how many there are.
+macro_rules! with_width {
+    ($width:ident in [$($one:tt),+] or $other:tt, $constant:ident => $call:expr) => {
+        match $width {
+            $($one => {
+                const $constant: usize = $one;
+                $call
+            })+
+            _ => {
+                const $constant: usize = $other;
+                $call
+            }
+        }
+    };
+}
+pub(crate) use with_width;
+
 /// Where one tap of a filter finds its numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tap {
@@ -156,16 +174,8 @@ pub(crate) unsafe fn correlate<S: Simd>(
                 let out = &mut out[o * inputs + i..];
                 // SAFETY: the tile covers channels `o..o + height` and `i..i + width`, all of them promised.
                 unsafe {
-                    match (height, width) {
-                        (GROUP, 4) => correlate_tile::<S, GROUP, 4>(s, a, b, grid, out, inputs, add),
-                        (GROUP, 3) => correlate_tile::<S, GROUP, 3>(s, a, b, grid, out, inputs, add),
-                        (GROUP, 2) => correlate_tile::<S, GROUP, 2>(s, a, b, grid, out, inputs, add),
-                        (GROUP, _) => correlate_tile::<S, GROUP, 1>(s, a, b, grid, out, inputs, add),
-                        (_, 4) => correlate_tile::<S, 1, 4>(s, a, b, grid, out, inputs, add),
-                        (_, 3) => correlate_tile::<S, 1, 3>(s, a, b, grid, out, inputs, add),
-                        (_, 2) => correlate_tile::<S, 1, 2>(s, a, b, grid, out, inputs, add),
-                        _ => correlate_tile::<S, 1, 1>(s, a, b, grid, out, inputs, add),
-                    }
+                    with_width!(height in [GROUP] or 1, O => with_width!(width in [4, 3, 2] or 1, I =>
+                        correlate_tile::<S, O, I>(s, a, b, grid, out, inputs, add)));
                 }
                 o += height;
             }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Naive, NaiveNorm, random, wide};
-use evenkeel_kernels::{ConvShape, Shape};
+use evenkeel_kernels::{BatchShape, ConvShape};
 
 /// Central differences of `loss` at `at`; in f64 with step 1e-5 they are good to about 1e-9.
 fn differences(at: &[f64], loss: impl Fn(&[f64]) -> f64) -> Vec<f64> {
@@ -35,7 +35,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[test]
 fn convolution_gradients_are_finite_differences() {
     for (kernel, stride) in [(3, 1), (3, 2), (1, 1), (1, 2)] {
-        let input = Shape::new(2, 2, 5, 4);
+        let input = BatchShape::new(2, 2, 5, 4);
         let conv =
             if kernel == 1 { ConvShape::one(input, 3, stride) } else { ConvShape::three(input, 3, stride) };
         let naive = Naive::new(&conv, kernel, stride);
@@ -49,7 +49,7 @@ fn convolution_gradients_are_finite_differences() {
 
 #[test]
 fn batch_norm_gradients_are_finite_differences() {
-    let shape = Shape::new(3, 2, 3, 2);
+    let shape = BatchShape::new(3, 2, 3, 2);
     let len = shape.batch * shape.image_len();
     let (z, residual, dy) = (wide(&random(1, len)), wide(&random(2, len)), wide(&random(3, len)));
     let (gamma, beta) = (wide(&random(4, 2)), wide(&random(5, 2)));

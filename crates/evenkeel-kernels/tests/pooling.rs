@@ -3,7 +3,7 @@
 mod common;
 
 use common::{DIRECT, blocked, error, garbage, random, unblocked};
-use evenkeel_kernels::{Path, Shape, pool};
+use evenkeel_kernels::{BatchShape, InstructionSet, pool};
 use proptest::prelude::*;
 
 proptest! {
@@ -12,7 +12,7 @@ proptest! {
         (n, c) in (1usize..20, 1usize..6),
         (h, w) in (4usize..=13, 4usize..=13),
     ) {
-        let shape = Shape::new(n, c, h, w);
+        let shape = BatchShape::new(n, c, h, w);
         let small = pool::pooled(&shape);
         let (x, dy) = (random(1, n * shape.image_len()), random(2, n * small.image_len()));
         let mut y = vec![0.0; dy.len()];
@@ -25,13 +25,13 @@ proptest! {
                 dx[i] = f64::from(dy[at]) / 16.0;
             }
         }
-        for path in Path::available() {
-            let mut actual = garbage(small.blocked_len(path));
-            pool::average_pool(path, &shape, &blocked(path, &shape, &x), &mut actual);
-            prop_assert!(error(&unblocked(path, &small, &actual), &y) <= DIRECT);
-            let mut actual = garbage(shape.blocked_len(path));
-            pool::average_pool_backward(path, &shape, &blocked(path, &small, &dy), &mut actual);
-            prop_assert!(error(&unblocked(path, &shape, &actual), &dx) <= DIRECT);
+        for set in InstructionSet::available() {
+            let mut actual = garbage(small.blocked_len(set));
+            pool::average_pool(set, &shape, &blocked(set, &shape, &x), &mut actual);
+            prop_assert!(error(&unblocked(set, &small, &actual), &y) <= DIRECT);
+            let mut actual = garbage(shape.blocked_len(set));
+            pool::average_pool_backward(set, &shape, &blocked(set, &small, &dy), &mut actual);
+            prop_assert!(error(&unblocked(set, &shape, &actual), &dx) <= DIRECT);
         }
     }
 }

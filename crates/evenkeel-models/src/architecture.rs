@@ -10,6 +10,12 @@ use serde::de::DeserializeOwned;
 
 use crate::state_dict::StateDict;
 
+/// Path pattern of what is in front of the head, in networks that have a field `backbone`.
+pub(crate) const BACKBONE: &str = r"(^|\.)backbone\.";
+
+/// Path pattern of the head, in networks that have a field `head`.
+pub(crate) const HEAD: &str = r"(^|\.)head\.";
+
 /// Channels, height and width of the images that a network sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InputShape {

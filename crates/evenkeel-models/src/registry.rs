@@ -57,6 +57,34 @@ macro_rules! architectures {
                 }
             }
 
+            /// How tables and figures call it.
+            pub fn shown(&self) -> &'static str {
+                match self {
+                    $(Self::$network(_) => $network::SHOWN,)+
+                }
+            }
+
+            /// One line about it for lists.
+            pub fn summary(&self) -> &'static str {
+                match self {
+                    $(Self::$network(_) => $network::SUMMARY,)+
+                }
+            }
+
+            /// What is wrong with its settings, as (key, reason).
+            pub fn check(&self) -> Result<(), (&'static str, String)> {
+                match self {
+                    $(Self::$network(config) => $network::check(config),)+
+                }
+            }
+
+            /// Whether it can see such images; the reason if not. Its settings have passed [`check`](Self::check).
+            pub fn accepts(&self, shape: InputShape) -> Result<(), String> {
+                match self {
+                    $(Self::$network(config) => $network::accepts(config, shape),)+
+                }
+            }
+
             /// Calls `visitor` with the type of the network and its settings.
             pub fn visit<V: Visit>(&self, visitor: V) -> V::Output {
                 match self {
@@ -71,54 +99,4 @@ architectures! {
     Mlp = "mlp" in mlp;
     SlimResNet = "slim-resnet18" in slim_resnet;
     SmallVit = "small-vit" in small_vit;
-}
-
-impl ModelSpec {
-    /// How tables and figures call it.
-    pub fn shown(&self) -> &'static str {
-        struct Shown;
-        impl Visit for Shown {
-            type Output = &'static str;
-            fn visit<N: Architecture>(self, _: &N::Config) -> &'static str {
-                N::SHOWN
-            }
-        }
-        self.visit(Shown)
-    }
-
-    /// One line about it for lists.
-    pub fn summary(&self) -> &'static str {
-        struct Summary;
-        impl Visit for Summary {
-            type Output = &'static str;
-            fn visit<N: Architecture>(self, _: &N::Config) -> &'static str {
-                N::SUMMARY
-            }
-        }
-        self.visit(Summary)
-    }
-
-    /// What is wrong with its settings, as (key, reason).
-    pub fn check(&self) -> Result<(), (&'static str, String)> {
-        struct Check;
-        impl Visit for Check {
-            type Output = Result<(), (&'static str, String)>;
-            fn visit<N: Architecture>(self, config: &N::Config) -> Self::Output {
-                N::check(config)
-            }
-        }
-        self.visit(Check)
-    }
-
-    /// Whether it can see such images; the reason if not. Its settings have passed [`check`](Self::check).
-    pub fn accepts(&self, shape: InputShape) -> Result<(), String> {
-        struct Accepts(InputShape);
-        impl Visit for Accepts {
-            type Output = Result<(), String>;
-            fn visit<N: Architecture>(self, config: &N::Config) -> Self::Output {
-                N::accepts(config, self.0)
-            }
-        }
-        self.visit(Accepts(shape))
-    }
 }

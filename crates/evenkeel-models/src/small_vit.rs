@@ -10,7 +10,7 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Normal};
 use serde::{Deserialize, Serialize};
 
-use crate::architecture::{Architecture, Frozen, InputShape};
+use crate::architecture::{Architecture, BACKBONE, Frozen, HEAD, InputShape};
 use crate::state_dict::StateDict;
 use crate::{ForwardPass, GainLinear};
 
@@ -197,7 +197,7 @@ impl Modulated for SmallVit {
     }
 
     fn backbone() -> Option<&'static str> {
-        Some(r"(^|\.)backbone\.")
+        Some(BACKBONE)
     }
 }
 
@@ -265,7 +265,7 @@ impl Architecture for SmallVit {
     }
 
     fn modulated() -> &'static str {
-        r"(^|\.)head\."
+        HEAD
     }
 
     fn freeze_backbone(&self, shape: InputShape) -> Option<Box<dyn Frozen<Self>>> {

@@ -73,7 +73,7 @@ impl Visit for Conforms {
             assert_eq!(size, tensor.shape.iter().product::<usize>(), "{}", tensor.name);
         }
 
-        // In training mode gradients reach every parameter, and a frozen one only the head's.
+        // Training mode, and what is trained if only the head is.
         assert_eq!(network.forward(x.clone(), SHAPE).dims(), [IMAGES, OUTPUTS]);
         if let Some(frozen) = network.freeze_backbone(SHAPE) {
             let again = values(frozen.forward(&network, x.clone()));

@@ -3,8 +3,8 @@
 
 use super::{Normaliser, clear_padding, moments::FLUSH};
 use crate::conv::Tally;
-use crate::layout::Shape;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
+use crate::layout::BatchShape;
 use crate::scratch;
 use crate::simd::{self, Kernel, Simd};
 use rayon::prelude::*;
@@ -33,27 +33,27 @@ pub struct GradientSums {
 /// First pass: sums over the batch. With [`Gate::Output`], `dy` is gated in place and thereby becomes the
 /// gradient of the residual; else it is left alone. Padding images of `dy` must be zero.
 pub fn backward_sums(
-    path: Path,
-    shape: &Shape,
+    set: InstructionSet,
+    shape: &BatchShape,
     normaliser: &Normaliser,
     z: &[f32],
     dy: &mut [f32],
     gate: Gate<'_>,
 ) -> GradientSums {
-    check(path, shape, normaliser, [z, dy]);
+    check(set, shape, normaliser, [z, dy]);
     if let Gate::Output(y) = gate {
-        shape.check(path, "output", y.len());
+        shape.check(set, "output", y.len());
     }
-    let (len, channels) = (shape.block_len(path), shape.channels);
+    let (len, channels) = (shape.block_len(set), shape.channels);
     let task = |(block, dy): (usize, &mut [f32])| {
         let part = block * len..(block + 1) * len;
         let y = if let Gate::Output(y) = gate { Some(&y[part.clone()]) } else { None };
         let mut totals = vec![0.0; 2 * channels];
-        scratch::with(2 * channels * path.lanes(), |lanes| {
+        scratch::with(2 * channels * set.lanes(), |lanes| {
             lanes.fill(0.0);
             let tally = Tally { lanes, totals: &mut totals };
             let gated = matches!(gate, Gate::Input);
-            simd::run(path, Sums { normaliser, z: &z[part], dy, y, gated, tally });
+            simd::run(set, Sums { normaliser, z: &z[part], dy, y, gated, tally });
         });
         totals
     };
@@ -83,8 +83,8 @@ pub struct NormGradient<'a> {
 }
 
 impl NormGradient<'_> {
-    pub(crate) fn check(&self, path: Path, shape: &Shape) {
-        check(path, shape, self.normaliser, [self.z, self.dy]);
+    pub(crate) fn check(&self, set: InstructionSet, shape: &BatchShape) {
+        check(set, shape, self.normaliser, [self.z, self.dy]);
     }
 
     pub(crate) fn coefficients(&self) -> Coefficients {
@@ -92,29 +92,36 @@ impl NormGradient<'_> {
     }
 
     /// Computes the gradient of whole blocks from block `first` on.
-    pub(crate) fn blocks(&self, path: Path, shape: &Shape, of: &Coefficients, first: usize, dz: &mut [f32]) {
-        let len = shape.block_len(path);
+    pub(crate) fn blocks(
+        &self,
+        set: InstructionSet,
+        shape: &BatchShape,
+        of: &Coefficients,
+        first: usize,
+        dz: &mut [f32],
+    ) {
+        let len = shape.block_len(set);
         for (block, dz) in (first..).zip(dz.chunks_exact_mut(len)) {
             let part = block * len..(block + 1) * len;
             let (z, dy) = (&self.z[part.clone()], &self.dy[part]);
-            simd::run(path, Input { coefficients: of, z, dy, dz: &mut *dz });
-            clear_padding(dz, path.lanes(), shape.images_in(path, block));
+            simd::run(set, Input { coefficients: of, z, dy, dz: &mut *dz });
+            clear_padding(dz, set.lanes(), shape.images_in(set, block));
         }
     }
 }
 
 /// Second pass: the gradient of `z`. [`conv::backward`](crate::conv::backward) does it on the fly.
-pub fn backward_input(path: Path, shape: &Shape, gradient: &NormGradient<'_>, dz: &mut [f32]) {
-    gradient.check(path, shape);
-    shape.check(path, "input gradient", dz.len());
+pub fn backward_input(set: InstructionSet, shape: &BatchShape, gradient: &NormGradient<'_>, dz: &mut [f32]) {
+    gradient.check(set, shape);
+    shape.check(set, "input gradient", dz.len());
     let coefficients = gradient.coefficients();
-    let blocks = dz.par_chunks_mut(shape.block_len(path)).enumerate();
-    blocks.for_each(|(block, dz)| gradient.blocks(path, shape, &coefficients, block, dz));
+    let blocks = dz.par_chunks_mut(shape.block_len(set)).enumerate();
+    blocks.for_each(|(block, dz)| gradient.blocks(set, shape, &coefficients, block, dz));
 }
 
-fn check(path: Path, shape: &Shape, normaliser: &Normaliser, [z, dy]: [&[f32]; 2]) {
-    shape.check(path, "input", z.len());
-    shape.check(path, "output gradient", dy.len());
+fn check(set: InstructionSet, shape: &BatchShape, normaliser: &Normaliser, [z, dy]: [&[f32]; 2]) {
+    shape.check(set, "input", z.len());
+    shape.check(set, "output gradient", dy.len());
     assert_eq!(normaliser.channels(), shape.channels, "one normaliser per channel");
 }
 

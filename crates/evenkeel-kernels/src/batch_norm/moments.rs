@@ -1,8 +1,8 @@
 //! Batch statistics.
 
 use crate::conv::Tally;
-use crate::layout::Shape;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
+use crate::layout::BatchShape;
 use crate::scratch;
 use crate::simd::{self, Kernel, Simd};
 use rayon::prelude::*;
@@ -26,16 +26,16 @@ pub struct Moments {
 
 impl Moments {
     /// Reads a blocked batch whose padding images are zero.
-    pub fn of(path: Path, shape: &Shape, x: &[f32]) -> Self {
-        shape.check(path, "batch", x.len());
-        let len = 2 * shape.channels * path.lanes();
+    pub fn of(set: InstructionSet, shape: &BatchShape, x: &[f32]) -> Self {
+        shape.check(set, "batch", x.len());
+        let len = 2 * shape.channels * set.lanes();
         let totals: Vec<_> = x
-            .par_chunks(shape.block_len(path))
+            .par_chunks(shape.block_len(set))
             .map(|x| {
                 let mut totals = vec![0.0; 2 * shape.channels];
                 scratch::with(len, |lanes| {
                     lanes.fill(0.0);
-                    simd::run(path, Sums { x, tally: Tally { lanes, totals: &mut totals } });
+                    simd::run(set, Sums { x, tally: Tally { lanes, totals: &mut totals } });
                 });
                 totals
             })
@@ -44,7 +44,7 @@ impl Moments {
     }
 
     /// Adds up `[channel][sum, square]` of several tasks in their order.
-    pub(crate) fn reduce(shape: &Shape, tasks: &[Vec<f64>]) -> Self {
+    pub(crate) fn reduce(shape: &BatchShape, tasks: &[Vec<f64>]) -> Self {
         let total = |channel: usize, which: usize| tasks.iter().map(|t| t[2 * channel + which]).sum();
         Self {
             sum: (0..shape.channels).map(|c| total(c, 0)).collect(),

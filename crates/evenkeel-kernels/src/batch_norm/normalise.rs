@@ -1,33 +1,33 @@
 //! Normalise, add the residual, cut off: one pass.
 
 use super::{Normaliser, clear_padding};
-use crate::layout::Shape;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
+use crate::layout::BatchShape;
 use crate::simd::{self, Kernel, Simd};
 use rayon::prelude::*;
 
 /// `y = relu?(scale · z + shift + residual?)`; padding images of `y` become zeros.
 pub fn normalise(
-    path: Path,
-    shape: &Shape,
+    set: InstructionSet,
+    shape: &BatchShape,
     normaliser: &Normaliser,
     z: &[f32],
     residual: Option<&[f32]>,
     relu: bool,
     y: &mut [f32],
 ) {
-    shape.check(path, "input", z.len());
-    shape.check(path, "output", y.len());
+    shape.check(set, "input", z.len());
+    shape.check(set, "output", y.len());
     if let Some(residual) = residual {
-        shape.check(path, "residual", residual.len());
+        shape.check(set, "residual", residual.len());
     }
     assert_eq!(normaliser.channels(), shape.channels, "one normaliser per channel");
-    let len = shape.block_len(path);
+    let len = shape.block_len(set);
     y.par_chunks_mut(len).enumerate().for_each(|(block, y)| {
         let part = block * len..(block + 1) * len;
         let residual = residual.map(|r| &r[part.clone()]);
-        simd::run(path, Normalise { normaliser, z: &z[part], residual, relu, y: &mut *y });
-        clear_padding(y, path.lanes(), shape.images_in(path, block));
+        simd::run(set, Normalise { normaliser, z: &z[part], residual, relu, y: &mut *y });
+        clear_padding(y, set.lanes(), shape.images_in(set, block));
     });
 }
 

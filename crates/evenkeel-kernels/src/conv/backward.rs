@@ -7,7 +7,7 @@ use super::shape::ConvShape;
 use super::weights::WeightSums;
 use super::{backward_data, backward_weights};
 use crate::batch_norm::NormGradient;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
 use crate::scratch;
 use rayon::prelude::*;
 
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 ///
 /// `dx` brings the packed weights, the gradient to write and its epilogue.
 pub fn backward(
-    path: Path,
+    set: InstructionSet,
     conv: &ConvShape,
     x: &[f32],
     dz: &NormGradient<'_>,
@@ -26,28 +26,28 @@ pub fn backward(
     dx: Option<(&PackedWeights, &mut [f32], Epilogue<'_>)>,
 ) {
     let (input, output) = (conv.input(), conv.output());
-    input.check(path, "input", x.len());
-    dz.check(path, &output);
+    input.check(set, "input", x.len());
+    dz.check(set, &output);
     let coefficients = dz.coefficients();
-    let (in_len, out_len) = (input.block_len(path), output.block_len(path));
-    let sums = WeightSums::new(path, conv);
+    let (in_len, out_len) = (input.block_len(set), output.block_len(set));
+    let sums = WeightSums::new(set, conv);
     if sums.runs == 1 {
         // A small map: `dz` fits into the cache as a whole, and the parts find more threads by themselves.
-        scratch::with(output.blocked_len(path), |whole| {
+        scratch::with(output.blocked_len(set), |whole| {
             let blocks = whole.par_chunks_mut(out_len).enumerate();
-            blocks.for_each(|(block, out)| dz.blocks(path, &output, &coefficients, block, out));
-            backward_weights(path, conv, x, whole, dw);
+            blocks.for_each(|(block, out)| dz.blocks(set, &output, &coefficients, block, out));
+            backward_weights(set, conv, x, whole, dw);
             if let Some((w, dx, epilogue)) = dx {
-                backward_data(path, conv, whole, w, dx, epilogue);
+                backward_data(set, conv, whole, w, dx, epilogue);
             }
         });
         return;
     }
     let (pass, mut dx, epilogue) = match dx {
         Some((w, dx, epilogue)) => {
-            input.check(path, "input gradient", dx.len());
-            epilogue.check(path, &input);
-            (Some(Pass::backward(path, conv, w.for_backward(conv))), dx, epilogue)
+            input.check(set, "input gradient", dx.len());
+            epilogue.check(set, &input);
+            (Some(Pass::backward(set, conv, w.for_backward(conv))), dx, epilogue)
         }
         None => (None, &mut [][..], Epilogue::default()),
     };
@@ -66,7 +66,7 @@ pub fn backward(
                 for start in blocks.clone().step_by(step) {
                     let end = (start + step).min(blocks.end);
                     let dz_blocks = &mut dz_blocks[..(end - start) * out_len];
-                    dz.blocks(path, &output, &coefficients, start, dz_blocks);
+                    dz.blocks(set, &output, &coefficients, start, dz_blocks);
                     sums.sum(0, &x[start * in_len..end * in_len], dz_blocks, part, start > blocks.start);
                     if let Some(pass) = &pass {
                         let dx = &mut dx[(start - blocks.start) * in_len..(end - blocks.start) * in_len];

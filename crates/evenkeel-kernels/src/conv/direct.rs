@@ -1,9 +1,9 @@
 //! Direct convolution of one block of images: forward and backward-data are the same loop over a [`Plan`].
 
-use super::epilogue::{Epilogue, Tally};
+use super::epilogue::{Output, Written};
 use super::plan::{Axis, Plan};
 use crate::simd::{Kernel, Simd};
-use crate::tile::{GROUP, Tap, multiply};
+use crate::tile::{GROUP, Tap, multiply, with_width};
 
 /// Pixels between two flushes of the statistics to f64.
 const FLUSH: usize = 128;
@@ -16,9 +16,7 @@ pub(crate) struct Direct<'a> {
     /// Packed weights `[outputs / GROUP][tap][depth][GROUP]`.
     pub(crate) weights: &'a [f32],
     /// Output block `[H][W][outputs][L]`.
-    pub(crate) y: &'a mut [f32],
-    pub(crate) epilogue: Epilogue<'a>,
-    pub(crate) tally: Option<Tally<'a>>,
+    pub(crate) output: Output<'a>,
 }
 
 /// The taps of one run of pixels, neighbours in memory merged: a 3×3 filter has at most nine.
@@ -39,7 +37,7 @@ impl Kernel for Direct<'_> {
         let mut pixels = 0;
         for rows in &plan.rows {
             for columns in &plan.columns {
-                if self.epilogue.accumulate && rows.taps.len() * columns.taps.len() == 0 {
+                if self.output.epilogue.accumulate && rows.taps.len() * columns.taps.len() == 0 {
                     continue;
                 }
                 let interior = columns.interior();
@@ -47,23 +45,18 @@ impl Kernel for Direct<'_> {
                     let mut b = 0;
                     while b < columns.count {
                         let width = if interior.contains(&b) { (interior.end - b).min(S::WIDTH) } else { 1 };
-                        match width {
-                            4 => self.pixels::<S, 4>(s, rows, columns, a, b),
-                            3 => self.pixels::<S, 3>(s, rows, columns, a, b),
-                            2 => self.pixels::<S, 2>(s, rows, columns, a, b),
-                            _ => self.pixels::<S, 1>(s, rows, columns, a, b),
-                        }
+                        with_width!(width in [4, 3, 2] or 1, W => self.pixels::<S, W>(s, rows, columns, a, b));
                         b += width;
                     }
                     pixels += columns.count;
                     if pixels >= FLUSH {
                         pixels = 0;
-                        self.flush(s);
+                        self.output.flush(s);
                     }
                 }
             }
         }
-        self.flush(s);
+        self.output.flush(s);
     }
 }
 
@@ -89,24 +82,13 @@ impl Direct<'_> {
                 if channel >= plan.outputs {
                     break;
                 }
-                let (mut total, mut square) = (s.zero(), s.zero());
-                for (p, &v) in row.iter().enumerate() {
+                let mut written = Written::nothing(s);
+                for (p, &value) in row.iter().enumerate() {
                     let at = ((out + p * columns.out_step) * plan.outputs + channel) * S::LANES;
-                    let v = self.epilogue.write(s, v, self.y, at, channel);
-                    total = s.add(total, v);
-                    square = s.fma(v, v, square);
+                    self.output.write(s, value, at, channel, &mut written);
                 }
-                if let Some(tally) = &mut self.tally {
-                    tally.add(s, channel, total, square);
-                }
+                self.output.count(s, channel, &written);
             }
-        }
-    }
-
-    #[inline(always)]
-    fn flush<S: Simd>(&mut self, s: S) {
-        if let Some(tally) = &mut self.tally {
-            tally.flush(s);
         }
     }
 }

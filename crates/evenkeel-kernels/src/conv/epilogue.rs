@@ -1,7 +1,7 @@
 //! What happens to an output value before it is written.
 
-use crate::layout::Shape;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
+use crate::layout::BatchShape;
 use crate::simd::Simd;
 
 /// Work on the output of a convolution while it is still in registers:
@@ -19,12 +19,12 @@ pub struct Epilogue<'a> {
 }
 
 impl<'a> Epilogue<'a> {
-    pub(crate) fn check(&self, path: Path, output: &Shape) {
+    pub(crate) fn check(&self, set: InstructionSet, output: &BatchShape) {
         if let Some(bias) = self.bias {
             assert_eq!(bias.len(), output.channels, "bias: {output:?}");
         }
         if let Some(residual) = self.residual {
-            output.check(path, "residual", residual.len());
+            output.check(set, "residual", residual.len());
         }
     }
 
@@ -35,7 +35,7 @@ impl<'a> Epilogue<'a> {
 
     /// Finishes the vector for `y[at..]` of `channel` and writes it; returns what was written.
     #[inline(always)]
-    pub(crate) fn write<S: Simd>(&self, s: S, v: S::V, y: &mut [f32], at: usize, channel: usize) -> S::V {
+    fn write<S: Simd>(&self, s: S, v: S::V, y: &mut [f32], at: usize, channel: usize) -> S::V {
         let mut v = v;
         if let Some(bias) = self.bias {
             v = s.add(v, s.splat(bias[channel]));
@@ -51,6 +51,60 @@ impl<'a> Epilogue<'a> {
         }
         s.put(v, y, at);
         v
+    }
+}
+
+/// Where the results of a convolution go: through the epilogue to the output, and into the tally if there is one.
+pub(crate) struct Output<'a> {
+    pub(crate) y: &'a mut [f32],
+    pub(crate) epilogue: Epilogue<'a>,
+    pub(crate) tally: Option<Tally<'a>>,
+}
+
+/// Sum and sum of squares of some vectors of one channel that were written.
+pub(crate) struct Written<S: Simd> {
+    total: S::V,
+    square: S::V,
+}
+
+impl<S: Simd> Written<S> {
+    /// Nothing written yet.
+    #[inline(always)]
+    pub(crate) fn nothing(s: S) -> Self {
+        Self { total: s.zero(), square: s.zero() }
+    }
+}
+
+impl Output<'_> {
+    /// Writes one result to `y[at..]`, which belongs to `channel`.
+    #[inline(always)]
+    pub(crate) fn write<S: Simd>(
+        &mut self,
+        s: S,
+        value: S::V,
+        at: usize,
+        channel: usize,
+        written: &mut Written<S>,
+    ) {
+        let value = self.epilogue.write(s, value, self.y, at, channel);
+        written.total = s.add(written.total, value);
+        written.square = s.fma(value, value, written.square);
+    }
+
+    /// Counts what was written to a channel.
+    #[inline(always)]
+    pub(crate) fn count<S: Simd>(&mut self, s: S, channel: usize, written: &Written<S>) {
+        if let Some(tally) = &mut self.tally {
+            tally.add(s, channel, written.total, written.square);
+        }
+    }
+
+    /// Moves the sums of the tally to f64: to be called before they lose precision, and at the end.
+    #[inline(always)]
+    pub(crate) fn flush<S: Simd>(&mut self, s: S) {
+        if let Some(tally) = &mut self.tally {
+            tally.flush(s);
+        }
     }
 }
 

@@ -12,13 +12,13 @@ mod weights;
 
 pub use backward::backward;
 pub use epilogue::Epilogue;
-pub(crate) use epilogue::Tally;
+pub(crate) use epilogue::{Output, Tally, Written};
 pub use pack::PackedWeights;
 pub use shape::{Algorithm, ConvShape};
 pub use weights::backward_weights;
 
 use crate::batch_norm::Moments;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
 use crate::scratch;
 use pass::Pass;
 use rayon::prelude::*;
@@ -27,26 +27,26 @@ use rayon::prelude::*;
 ///
 /// `x` and `y` are blocked, of [`ConvShape::input`] and [`ConvShape::output`].
 pub fn forward(
-    path: Path,
+    set: InstructionSet,
     conv: &ConvShape,
     x: &[f32],
     w: &PackedWeights,
     y: &mut [f32],
     epilogue: Epilogue<'_>,
 ) {
-    run(&Pass::forward(path, conv, w.for_forward(conv)), x, y, epilogue, false);
+    run(&Pass::forward(set, conv, w.for_forward(conv)), x, y, epilogue, false);
 }
 
 /// [`forward`] without an epilogue that also gathers the output's [`Moments`] for a BatchNorm, for free:
 /// the output need not be read again.
 pub fn forward_with_moments(
-    path: Path,
+    set: InstructionSet,
     conv: &ConvShape,
     x: &[f32],
     w: &PackedWeights,
     y: &mut [f32],
 ) -> Moments {
-    let totals = run(&Pass::forward(path, conv, w.for_forward(conv)), x, y, Epilogue::default(), true);
+    let totals = run(&Pass::forward(set, conv, w.for_forward(conv)), x, y, Epilogue::default(), true);
     Moments::reduce(&conv.output(), &totals)
 }
 
@@ -55,25 +55,25 @@ pub fn forward_with_moments(
 /// Set [`Epilogue::accumulate`] to add to a gradient that is already in `dx`, or [`Epilogue::residual`] to add
 /// one from elsewhere.
 pub fn backward_data(
-    path: Path,
+    set: InstructionSet,
     conv: &ConvShape,
     dy: &[f32],
     w: &PackedWeights,
     dx: &mut [f32],
     epilogue: Epilogue<'_>,
 ) {
-    run(&Pass::backward(path, conv, w.for_backward(conv)), dy, dx, epilogue, false);
+    run(&Pass::backward(set, conv, w.for_backward(conv)), dy, dx, epilogue, false);
 }
 
 /// Runs a pass over all blocks; returns `[sum, square]` per channel for every task, in order, if `tally` is
 /// set.
 fn run(pass: &Pass<'_>, x: &[f32], y: &mut [f32], epilogue: Epilogue<'_>, tally: bool) -> Vec<Vec<f64>> {
-    let Pass { path, input, output, .. } = *pass;
-    input.check(path, "input", x.len());
-    output.check(path, "output", y.len());
-    epilogue.check(path, &output);
+    let Pass { set, input, output, .. } = *pass;
+    input.check(set, "input", x.len());
+    output.check(set, "output", y.len());
+    epilogue.check(set, &output);
     let blocks = pass.blocks_per_task();
-    let (in_len, out_len) = (blocks * input.block_len(path), blocks * output.block_len(path));
+    let (in_len, out_len) = (blocks * input.block_len(set), blocks * output.block_len(set));
     let task = |(index, y): (usize, &mut [f32])| {
         let x = &x[index * in_len..x.len().min((index + 1) * in_len)];
         let epilogue = epilogue.part(index * out_len, y.len());
@@ -82,7 +82,7 @@ fn run(pass: &Pass<'_>, x: &[f32], y: &mut [f32], epilogue: Epilogue<'_>, tally:
             return Vec::new();
         }
         let mut totals = vec![0.0; 2 * output.channels];
-        scratch::with(2 * output.channels * path.lanes(), |lanes| {
+        scratch::with(2 * output.channels * set.lanes(), |lanes| {
             lanes.fill(0.0);
             pass.run(x, y, epilogue, Some(Tally { lanes, totals: &mut totals }));
         });

@@ -2,7 +2,7 @@
 
 use super::shape::{Algorithm, ConvShape};
 use crate::buffer::Buffer;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
 use crate::tile::GROUP;
 use crate::winograd;
 
@@ -36,16 +36,16 @@ impl PackedWeights {
     }
 
     /// Packs `weights` (`[outputs][inputs][k][k]`) for [`forward`](super::forward).
-    pub fn pack_forward(&mut self, path: Path, conv: &ConvShape, weights: &[f32]) {
-        self.pack(path, conv, weights, Pass::Forward);
+    pub fn pack_forward(&mut self, set: InstructionSet, conv: &ConvShape, weights: &[f32]) {
+        self.pack(set, conv, weights, Pass::Forward);
     }
 
     /// Packs `weights` (`[outputs][inputs][k][k]`) for [`backward_data`](super::backward_data).
-    pub fn pack_backward(&mut self, path: Path, conv: &ConvShape, weights: &[f32]) {
-        self.pack(path, conv, weights, Pass::BackwardData);
+    pub fn pack_backward(&mut self, set: InstructionSet, conv: &ConvShape, weights: &[f32]) {
+        self.pack(set, conv, weights, Pass::BackwardData);
     }
 
-    fn pack(&mut self, path: Path, conv: &ConvShape, weights: &[f32], pass: Pass) {
+    fn pack(&mut self, set: InstructionSet, conv: &ConvShape, weights: &[f32], pass: Pass) {
         assert_eq!(weights.len(), conv.weight_len(), "weights: {conv:?}");
         let taps = conv.kernel * conv.kernel;
         let (outer, inner) = match pass {
@@ -71,7 +71,7 @@ impl PackedWeights {
                     }
                 }
             }
-            Algorithm::Winograd => winograd::pack(path, outer, inner, filter, turned, &mut self.data),
+            Algorithm::Winograd => winograd::pack(set, outer, inner, filter, turned, &mut self.data),
         }
         self.packed_for = Some((conv.with_batch(1), pass));
     }
@@ -101,22 +101,22 @@ impl PackedWeights {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::Shape;
+    use crate::layout::BatchShape;
 
     #[test]
     #[should_panic(expected = "weights were packed for")]
     fn a_forward_pack_is_refused_by_the_backward_pass() {
-        let conv = ConvShape::one(Shape::new(4, 2, 3, 3), 3, 1);
+        let conv = ConvShape::one(BatchShape::new(4, 2, 3, 3), 3, 1);
         let mut pack = PackedWeights::new();
-        pack.pack_forward(Path::PORTABLE, &conv, &[0.0; 6]);
+        pack.pack_forward(InstructionSet::PORTABLE, &conv, &[0.0; 6]);
         let _ = pack.for_backward(&conv);
     }
 
     #[test]
     fn a_pack_serves_every_batch_size() {
-        let conv = ConvShape::one(Shape::new(4, 2, 3, 3), 3, 1);
+        let conv = ConvShape::one(BatchShape::new(4, 2, 3, 3), 3, 1);
         let mut pack = PackedWeights::new();
-        pack.pack_forward(Path::PORTABLE, &conv, &[1.0; 6]);
+        pack.pack_forward(InstructionSet::PORTABLE, &conv, &[1.0; 6]);
         assert_eq!(pack.for_forward(&conv.with_batch(9)).len(), 2 * GROUP);
     }
 }

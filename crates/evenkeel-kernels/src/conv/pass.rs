@@ -1,19 +1,19 @@
 //! One direction of a convolution, ready to run on any number of blocks.
 
 use super::direct::Direct;
-use super::epilogue::{Epilogue, Tally};
+use super::epilogue::{Epilogue, Output, Tally};
 use super::plan::Plan;
 use super::shape::{Algorithm, ConvShape};
-use crate::layout::Shape;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
+use crate::layout::BatchShape;
 use crate::winograd::{Tiles, WinogradForward};
 use crate::{scratch, simd};
 
 /// Forward or backward-data: what is read, what is written, and how.
 pub(crate) struct Pass<'a> {
-    pub(crate) path: Path,
-    pub(crate) input: Shape,
-    pub(crate) output: Shape,
+    pub(crate) set: InstructionSet,
+    pub(crate) input: BatchShape,
+    pub(crate) output: BatchShape,
     weights: &'a [f32],
     method: Method,
 }
@@ -24,28 +24,28 @@ enum Method {
 }
 
 impl<'a> Pass<'a> {
-    pub(crate) fn forward(path: Path, conv: &ConvShape, weights: &'a [f32]) -> Self {
-        Self::new(path, conv, (conv.input(), conv.output()), weights, Plan::forward)
+    pub(crate) fn forward(set: InstructionSet, conv: &ConvShape, weights: &'a [f32]) -> Self {
+        Self::new(set, conv, (conv.input(), conv.output()), weights, Plan::forward)
     }
 
-    pub(crate) fn backward(path: Path, conv: &ConvShape, weights: &'a [f32]) -> Self {
-        Self::new(path, conv, (conv.output(), conv.input()), weights, Plan::backward)
+    pub(crate) fn backward(set: InstructionSet, conv: &ConvShape, weights: &'a [f32]) -> Self {
+        Self::new(set, conv, (conv.output(), conv.input()), weights, Plan::backward)
     }
 
     fn new(
-        path: Path,
+        set: InstructionSet,
         conv: &ConvShape,
-        (input, output): (Shape, Shape),
+        (input, output): (BatchShape, BatchShape),
         weights: &'a [f32],
         plan: impl Fn(&ConvShape) -> Plan,
     ) -> Self {
         let method = match conv.algorithm {
             Algorithm::Direct => Method::Direct(plan(conv)),
             Algorithm::Winograd => {
-                Method::Winograd(Tiles::new(path, conv.height, conv.width, input.channels, output.channels))
+                Method::Winograd(Tiles::new(set, conv.height, conv.width, input.channels, output.channels))
             }
         };
-        Self { path, input, output, weights, method }
+        Self { set, input, output, weights, method }
     }
 
     /// Blocks that one task should take at a time.
@@ -58,19 +58,20 @@ impl<'a> Pass<'a> {
 
     /// Computes the whole blocks `y` from the blocks `x` on this thread; the epilogue is the part for `y`.
     pub(crate) fn run(&self, x: &[f32], y: &mut [f32], epilogue: Epilogue<'_>, mut tally: Option<Tally<'_>>) {
-        let (path, weights) = (self.path, self.weights);
+        let (set, weights) = (self.set, self.weights);
         match &self.method {
             Method::Direct(plan) => {
-                let (in_len, out_len) = (self.input.block_len(path), self.output.block_len(path));
+                let (in_len, out_len) = (self.input.block_len(set), self.output.block_len(set));
                 let blocks = x.chunks_exact(in_len).zip(y.chunks_exact_mut(out_len));
                 for (block, (x, y)) in blocks.enumerate() {
                     let epilogue = epilogue.part(block * out_len, out_len);
                     let tally = tally.as_mut().map(Tally::reborrow);
-                    simd::run(path, Direct { plan, x, weights, y, epilogue, tally });
+                    simd::run(set, Direct { plan, x, weights, output: Output { y, epilogue, tally } });
                 }
             }
             &Method::Winograd(tiles) => scratch::with(tiles.scratch_len(), |scratch| {
-                simd::run(path, WinogradForward { tiles, x, weights, y, epilogue, tally, scratch });
+                let output = Output { y, epilogue, tally };
+                simd::run(set, WinogradForward { tiles, x, weights, output, scratch });
             }),
         }
     }

@@ -111,24 +111,24 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::Shape;
+    use crate::layout::BatchShape;
 
     #[test]
     fn only_the_first_column_of_an_even_strided_map_touches_padding() {
-        let conv = ConvShape::three(Shape::new(1, 1, 16, 16), 1, 2);
+        let conv = ConvShape::three(BatchShape::new(1, 1, 16, 16), 1, 2);
         assert_eq!(Plan::forward(&conv).columns[0].interior(), 1..8);
     }
 
     #[test]
     fn a_strided_backward_pass_has_one_and_two_taps() {
-        let conv = ConvShape::three(Shape::new(1, 1, 16, 16), 1, 2);
+        let conv = ConvShape::three(BatchShape::new(1, 1, 16, 16), 1, 2);
         let taps: Vec<_> = Plan::backward(&conv).rows.iter().map(|axis| axis.taps.len()).collect();
         assert_eq!(taps, [1, 2]);
     }
 
     #[test]
     fn a_map_too_small_for_the_filter_has_no_interior() {
-        let conv = ConvShape::three(Shape::new(1, 1, 1, 2), 1, 1);
+        let conv = ConvShape::three(BatchShape::new(1, 1, 1, 2), 1, 1);
         assert!(Plan::forward(&conv).columns[0].interior().is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! What a convolution computes and by which algorithm.
 
-use crate::layout::Shape;
+use crate::layout::BatchShape;
 
 /// How a convolution is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,17 +37,17 @@ pub struct ConvShape {
 
 impl ConvShape {
     /// A 3×3 convolution of `input` with padding 1.
-    pub fn three(input: Shape, outputs: usize, stride: usize) -> Self {
+    pub fn three(input: BatchShape, outputs: usize, stride: usize) -> Self {
         Self::new(input, outputs, 3, stride)
     }
 
     /// A 1×1 convolution of `input`.
-    pub fn one(input: Shape, outputs: usize, stride: usize) -> Self {
+    pub fn one(input: BatchShape, outputs: usize, stride: usize) -> Self {
         Self::new(input, outputs, 1, stride)
     }
 
-    fn new(input: Shape, outputs: usize, kernel: usize, stride: usize) -> Self {
-        let Shape { batch, channels: inputs, height, width } = input;
+    fn new(input: BatchShape, outputs: usize, kernel: usize, stride: usize) -> Self {
+        let BatchShape { batch, channels: inputs, height, width } = input;
         assert!(
             batch > 0 && inputs > 0 && outputs > 0 && height > 0 && width > 0,
             "empty convolution: {input:?}"
@@ -84,14 +84,14 @@ impl ConvShape {
     }
 
     /// Shape of the input.
-    pub fn input(&self) -> Shape {
-        Shape::new(self.batch, self.inputs, self.height, self.width)
+    pub fn input(&self) -> BatchShape {
+        BatchShape::new(self.batch, self.inputs, self.height, self.width)
     }
 
     /// Shape of the output.
-    pub fn output(&self) -> Shape {
+    pub fn output(&self) -> BatchShape {
         let (height, width) = (self.height.div_ceil(self.stride), self.width.div_ceil(self.stride));
-        Shape::new(self.batch, self.outputs, height, width)
+        BatchShape::new(self.batch, self.outputs, height, width)
     }
 
     /// Numbers in the weights.
@@ -112,21 +112,21 @@ mod tests {
 
     #[test]
     fn strided_output_rounds_up() {
-        let conv = ConvShape::three(Shape::new(1, 20, 21, 11), 40, 2);
-        assert_eq!(conv.output(), Shape::new(1, 40, 11, 6));
+        let conv = ConvShape::three(BatchShape::new(1, 20, 21, 11), 40, 2);
+        assert_eq!(conv.output(), BatchShape::new(1, 40, 11, 6));
     }
 
     #[test]
     fn the_stem_is_direct_and_wide_layers_are_winograd() {
-        let image = Shape::new(1, 3, 32, 32);
+        let image = BatchShape::new(1, 3, 32, 32);
         assert_eq!(ConvShape::three(image, 20, 1).algorithm(), Algorithm::Direct);
-        let map = Shape { channels: 20, ..image };
+        let map = BatchShape { channels: 20, ..image };
         assert_eq!(ConvShape::three(map, 20, 1).algorithm(), Algorithm::Winograd);
     }
 
     #[test]
     #[should_panic(expected = "Winograd needs 3×3 and stride 1")]
     fn winograd_with_stride_is_refused() {
-        let _ = ConvShape::three(Shape::new(1, 20, 8, 8), 40, 2).with_algorithm(Algorithm::Winograd);
+        let _ = ConvShape::three(BatchShape::new(1, 20, 8, 8), 40, 2).with_algorithm(Algorithm::Winograd);
     }
 }

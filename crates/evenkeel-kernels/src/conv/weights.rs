@@ -2,7 +2,7 @@
 
 use super::direct_grad::DirectGradient;
 use super::shape::{Algorithm, ConvShape};
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
 use crate::winograd::{self, Tiles, WinogradGradient};
 use crate::{scratch, simd};
 use rayon::prelude::*;
@@ -16,17 +16,16 @@ const TILES: usize = 16;
 ///
 /// `x` and `dy` are blocked; padding images must be zero in one of them, as every kernel of this crate
 /// leaves them in training.
-pub fn backward_weights(path: Path, conv: &ConvShape, x: &[f32], dy: &[f32], dw: &mut [f32]) {
-    conv.input().check(path, "input", x.len());
-    conv.output().check(path, "output gradient", dy.len());
-    let sums = WeightSums::new(path, conv);
+pub fn backward_weights(set: InstructionSet, conv: &ConvShape, x: &[f32], dy: &[f32], dw: &mut [f32]) {
+    conv.input().check(set, "input", x.len());
+    conv.output().check(set, "output gradient", dy.len());
+    let sums = WeightSums::new(set, conv);
     scratch::with(sums.parts_len(), |parts| {
         parts.par_chunks_mut(sums.part_len).enumerate().for_each(|(part, gradient)| {
             let blocks = sums.blocks_of(part % sums.runs);
-            let x =
-                &x[blocks.start * conv.input().block_len(path)..blocks.end * conv.input().block_len(path)];
+            let x = &x[blocks.start * conv.input().block_len(set)..blocks.end * conv.input().block_len(set)];
             let dy =
-                &dy[blocks.start * conv.output().block_len(path)..blocks.end * conv.output().block_len(path)];
+                &dy[blocks.start * conv.output().block_len(set)..blocks.end * conv.output().block_len(set)];
             sums.sum(part / sums.runs, x, dy, gradient, false);
         });
         sums.finish(parts, dw);
@@ -36,7 +35,7 @@ pub fn backward_weights(path: Path, conv: &ConvShape, x: &[f32], dy: &[f32], dw:
 /// How the sum over the batch is split: into runs of blocks, each with its partial gradient, and where there
 /// is one run only, into halves of the outputs. Partial gradients are ordered `[half][run]`.
 pub(crate) struct WeightSums<'a> {
-    path: Path,
+    set: InstructionSet,
     conv: &'a ConvShape,
     tiles: Tiles,
     /// Runs of blocks.
@@ -50,9 +49,9 @@ pub(crate) struct WeightSums<'a> {
 }
 
 impl<'a> WeightSums<'a> {
-    pub(crate) fn new(path: Path, conv: &'a ConvShape) -> Self {
-        let tiles = Tiles::new(path, conv.height, conv.width, conv.inputs, conv.outputs).for_gradient();
-        let total = conv.input().blocks(path);
+    pub(crate) fn new(set: InstructionSet, conv: &'a ConvShape) -> Self {
+        let tiles = Tiles::new(set, conv.height, conv.width, conv.inputs, conv.outputs).for_gradient();
+        let total = conv.input().blocks(set);
         let most = match conv.algorithm {
             Algorithm::Direct => RUNS,
             Algorithm::Winograd => (total * tiles.per_block() / TILES).clamp(1, RUNS),
@@ -67,7 +66,7 @@ impl<'a> WeightSums<'a> {
             Algorithm::Direct => conv.weight_len(),
             Algorithm::Winograd => winograd::gradient_len(tiles.outputs, conv.inputs),
         };
-        Self { path, conv, tiles, runs, halves, blocks, part_len }
+        Self { set, conv, tiles, runs, halves, blocks, part_len }
     }
 
     /// Numbers of all partial gradients.
@@ -77,7 +76,7 @@ impl<'a> WeightSums<'a> {
 
     /// The blocks of one run.
     pub(crate) fn blocks_of(&self, run: usize) -> std::ops::Range<usize> {
-        run * self.blocks..((run + 1) * self.blocks).min(self.conv.input().blocks(self.path))
+        run * self.blocks..((run + 1) * self.blocks).min(self.conv.input().blocks(self.set))
     }
 
     /// Blocks that are worth a call of [`WeightSums::sum`].
@@ -90,20 +89,20 @@ impl<'a> WeightSums<'a> {
 
     /// Sums over some whole blocks on this thread; adds to `gradient` or overwrites it.
     pub(crate) fn sum(&self, half: usize, x: &[f32], dy: &[f32], gradient: &mut [f32], add: bool) {
-        let (path, conv, tiles) = (self.path, self.conv, self.tiles);
+        let (set, conv, tiles) = (self.set, self.conv, self.tiles);
         match conv.algorithm {
             Algorithm::Direct => {
                 if !add {
                     gradient.fill(0.0);
                 }
-                let (in_len, out_len) = (conv.input().block_len(path), conv.output().block_len(path));
+                let (in_len, out_len) = (conv.input().block_len(set), conv.output().block_len(set));
                 for (x, dy) in x.chunks_exact(in_len).zip(dy.chunks_exact(out_len)) {
-                    simd::run(path, DirectGradient { conv, x, dy, gradient: &mut *gradient });
+                    simd::run(set, DirectGradient { conv, x, dy, gradient: &mut *gradient });
                 }
             }
             Algorithm::Winograd => scratch::with(tiles.scratch_len(), |scratch| {
                 let (first, channels) = (half * tiles.outputs, conv.outputs);
-                simd::run(path, WinogradGradient { tiles, first, channels, x, dy, add, gradient, scratch });
+                simd::run(set, WinogradGradient { tiles, first, channels, x, dy, add, gradient, scratch });
             }),
         }
     }
@@ -124,7 +123,7 @@ impl<'a> WeightSums<'a> {
             Algorithm::Winograd => {
                 let parts = parts.par_chunks(self.runs * self.part_len);
                 let halves = parts.zip(dw.par_chunks_mut(self.conv.weight_len() / self.halves));
-                halves.for_each(|(parts, dw)| winograd::unpack_gradient(self.path, parts, self.part_len, dw));
+                halves.for_each(|(parts, dw)| winograd::unpack_gradient(self.set, parts, self.part_len, dw));
             }
         }
     }

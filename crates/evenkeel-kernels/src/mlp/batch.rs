@@ -1,9 +1,10 @@
 //! A training batch that is mostly background, and the two products that its first layer needs.
 
 use super::rows::{ROWS, SparseRows, masks, set_bits};
-use super::tile::{self, widest};
-use crate::path::Path;
+use super::tile::{self, strips};
+use crate::instruction_set::InstructionSet;
 use crate::simd::{self, Kernel, Simd};
+use crate::tile::with_width;
 use rayon::prelude::*;
 
 /// Groups of rows, or columns, that one task works on.
@@ -16,13 +17,13 @@ const WIDTH: usize = 5;
 /// A matrix `x` of `[rows][columns]` whose entries mostly equal one number, ready for `x·W` and `xᵀ·dy`.
 ///
 /// ```
-/// use evenkeel_kernels::{Path, mlp::SparseBatch};
+/// use evenkeel_kernels::{InstructionSet, mlp::SparseBatch};
 ///
-/// let path = Path::active();
+/// let set = InstructionSet::active();
 /// let x = SparseBatch::pack(&[0.0, 3.0, 0.0, 1.0, 0.0, 0.0], 3, 0.0);
 /// let weights = vec![2.0; 3 * 16];
 /// let mut y = vec![0.0; 2 * 16];
-/// x.product(path, &weights, &mut y);
+/// x.product(set, &weights, &mut y);
 /// assert_eq!((y[0], y[16]), (6.0, 2.0));
 /// ```
 #[derive(Debug, Clone)]
@@ -73,19 +74,19 @@ impl SparseBatch {
     }
 
     /// Whether [`product`](Self::product) and [`gradient`](Self::gradient) exist for so many outputs: whole vectors.
-    pub fn supports(path: Path, outputs: usize) -> bool {
-        outputs.is_multiple_of(path.lanes())
+    pub fn supports(set: InstructionSet, outputs: usize) -> bool {
+        outputs.is_multiple_of(set.lanes())
     }
 
     /// `y = x·W`, with `weights` `[columns][outputs]` and `y` `[rows][outputs]`.
-    pub fn product(&self, path: Path, weights: &[f32], y: &mut [f32]) {
-        let outputs = self.outputs(path, weights.len());
+    pub fn product(&self, set: InstructionSet, weights: &[f32], y: &mut [f32]) {
+        let outputs = self.outputs(set, weights.len());
         assert_eq!(y.len(), self.rows.rows() * outputs, "y of {} rows", self.rows.rows());
-        let base = simd::run(path, Base { weights, outputs, background: self.rows.background() });
+        let base = simd::run(set, Base { weights, outputs, background: self.rows.background() });
         let groups: Vec<usize> = (0..self.rows.groups()).collect();
         let parts: Vec<Vec<f32>> = groups
             .par_chunks(GROUPS)
-            .map(|groups| simd::run(path, Product { rows: &self.rows, groups, weights, base: &base }))
+            .map(|groups| simd::run(set, Product { rows: &self.rows, groups, weights, base: &base }))
             .collect();
         let rows = parts.iter().flat_map(|part| part.chunks_exact(outputs));
         for (values, &row) in rows.zip(self.rows.origin()) {
@@ -96,22 +97,29 @@ impl SparseBatch {
     }
 
     /// `dW = xᵀ·dy`, with `dy` `[rows][outputs]` and `dw` `[columns][outputs]`.
-    pub fn gradient(&self, path: Path, dy: &[f32], dw: &mut [f32]) {
-        let outputs = self.outputs(path, dw.len());
+    pub fn gradient(&self, set: InstructionSet, dy: &[f32], dw: &mut [f32]) {
+        let outputs = self.outputs(set, dw.len());
         assert_eq!(dy.len(), self.rows.rows() * outputs, "dy of {} rows", self.rows.rows());
-        let base = simd::run(path, Base { weights: dy, outputs, background: self.rows.background() });
+        let base = simd::run(set, Base { weights: dy, outputs, background: self.rows.background() });
         dw.par_chunks_mut(COLUMNS * outputs).enumerate().for_each(|(i, dw)| {
             let starts = &self.starts[i * COLUMNS..];
-            simd::run(path, Gradient { entries: &self.entries, starts, dy, base: &base, dw });
+            simd::run(set, Gradient { entries: &self.entries, starts, dy, base: &base, dw });
         });
     }
 
-    fn outputs(&self, path: Path, weights: usize) -> usize {
+    fn outputs(&self, set: InstructionSet, weights: usize) -> usize {
         let outputs = weights / self.rows.columns();
         assert!(outputs > 0 && outputs * self.rows.columns() == weights, "weights of whole rows");
-        assert!(Self::supports(path, outputs), "{outputs} outputs are not whole vectors");
+        assert!(Self::supports(set, outputs), "{outputs} outputs are not whole vectors");
         outputs
     }
+}
+
+/// So many vectors, [`WIDTH`] at a time while there are as many, then one by one: the first of each step, and how many.
+fn wide_then_single(vectors: usize) -> impl Iterator<Item = (usize, usize)> {
+    let single = vectors / WIDTH * WIDTH;
+    let wide = (0..single).step_by(WIDTH).map(|first| (first, WIDTH));
+    wide.chain((single..vectors).map(|first| (first, 1)))
 }
 
 /// `background · Σ_k weights[k]`: what every result would be without any entry.
@@ -130,15 +138,8 @@ impl Kernel for Base<'_> {
         if self.background == 0.0 {
             return base;
         }
-        let (vectors, mut first) = (self.outputs / S::LANES, 0);
-        while first < vectors {
-            if first + WIDTH <= vectors {
-                self.sum::<S, WIDTH>(s, first * S::LANES, &mut base);
-                first += WIDTH;
-            } else {
-                self.sum::<S, 1>(s, first * S::LANES, &mut base);
-                first += 1;
-            }
+        for (first, width) in wide_then_single(self.outputs / S::LANES) {
+            with_width!(width in [WIDTH] or 1, W => self.sum::<S, W>(s, first * S::LANES, &mut base));
         }
         base
     }
@@ -189,16 +190,9 @@ impl Kernel for Product<'_> {
         let outputs = self.base.len();
         let mut y = vec![0.0; self.groups.len() * ROWS * outputs];
         for (&group, y) in self.groups.iter().zip(y.chunks_exact_mut(ROWS * outputs)) {
-            let mut at = 0;
-            while at < outputs {
-                let left = (outputs - at) / S::LANES;
-                at = match left.min(widest(S::LANES)) {
-                    5 => self.tile::<S, 5>(s, group, at, y),
-                    4 => self.tile::<S, 4>(s, group, at, y),
-                    3 => self.tile::<S, 3>(s, group, at, y),
-                    2 => self.tile::<S, 2>(s, group, at, y),
-                    _ => self.tile::<S, 1>(s, group, at, y),
-                };
+            for (first, vectors) in strips(outputs / S::LANES, S::STRIP) {
+                let at = first * S::LANES;
+                with_width!(vectors in [5, 4, 3, 2] or 1, V => self.tile::<S, V>(s, group, at, y));
             }
         }
         y
@@ -206,9 +200,9 @@ impl Kernel for Product<'_> {
 }
 
 impl Product<'_> {
-    /// Writes `V` vectors of a group's outputs, from `at` on, and returns where the next ones begin.
+    /// Writes `V` vectors of a group's outputs, from `at` on.
     #[inline(always)]
-    fn tile<S: Simd, const V: usize>(&self, s: S, group: usize, at: usize, y: &mut [f32]) -> usize {
+    fn tile<S: Simd, const V: usize>(&self, s: S, group: usize, at: usize, y: &mut [f32]) {
         let (outputs, (column, value)) = (self.base.len(), self.rows.group(group));
         assert!(at + V * S::LANES <= outputs);
         // SAFETY: every column lies below `weights.len() / outputs` (`SparseRows` and `outputs()` saw to that), and the vectors
@@ -220,7 +214,6 @@ impl Product<'_> {
                 s.put(s.add(sum, s.get(self.base, at)), row, at);
             }
         }
-        at + V * S::LANES
     }
 }
 
@@ -239,16 +232,8 @@ impl Kernel for Gradient<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
-        let vectors = self.base.len() / S::LANES;
-        let mut first = 0;
-        while first < vectors {
-            if first + WIDTH <= vectors {
-                self.columns::<S, WIDTH>(s, first * S::LANES);
-                first += WIDTH;
-            } else {
-                self.columns::<S, 1>(s, first * S::LANES);
-                first += 1;
-            }
+        for (first, width) in wide_then_single(self.base.len() / S::LANES) {
+            with_width!(width in [WIDTH] or 1, W => self.columns::<S, W>(s, first * S::LANES));
         }
     }
 }
@@ -297,16 +282,16 @@ mod tests {
         let mut random = |len: usize| -> Vec<f32> { (0..len).map(|_| rng.random_range(-1.0..1.0)).collect() };
         let mut x = random(rows * columns);
         x.iter_mut().filter(|v| v.abs() < 0.8).for_each(|v| *v = background);
-        for path in Path::available() {
-            let outputs = vectors * path.lanes();
+        for set in InstructionSet::available() {
+            let outputs = vectors * set.lanes();
             let (weights, dy) = (random(columns * outputs), random(rows * outputs));
             let batch = SparseBatch::pack(&x, columns, background);
             let (mut y, mut dw) = (vec![f32::NAN; rows * outputs], vec![f32::NAN; columns * outputs]);
-            batch.product(path, &weights, &mut y);
-            batch.gradient(path, &dy, &mut dw);
+            batch.product(set, &weights, &mut y);
+            batch.gradient(set, &dy, &mut dw);
             let close = |ours: f32, sum: f64, size: f64| {
                 let bound = 2e-6 * size.max(1.0);
-                assert!((f64::from(ours) - sum).abs() <= bound, "{path:?}: {ours} against {sum}");
+                assert!((f64::from(ours) - sum).abs() <= bound, "{set:?}: {ours} against {sum}");
             };
             for (i, &ours) in y.iter().enumerate() {
                 let (r, o) = (i / outputs, i % outputs);
@@ -358,8 +343,8 @@ mod tests {
             let (mut y, mut dw) = (vec![0.0; 200 * 32], vec![0.0; 300 * 32]);
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                batch.product(Path::active(), &weights, &mut y);
-                batch.gradient(Path::active(), &y, &mut dw);
+                batch.product(InstructionSet::active(), &weights, &mut y);
+                batch.gradient(InstructionSet::active(), &y, &mut dw);
             });
             (y, dw)
         };

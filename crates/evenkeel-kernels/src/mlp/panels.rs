@@ -1,13 +1,13 @@
 //! The weights of a perceptron's layers, packed for the register tile.
 
-use super::tile::widest;
+use super::tile::strips;
 use crate::buffer::Buffer;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
 use crate::simd::{self, Kernel, Simd};
 use rayon::prelude::*;
 
-/// Outputs of the widest panel.
-const MAX_WIDTH: usize = widest(16) * 16;
+/// Outputs of the widest panel of any instruction set.
+const MAX_WIDTH: usize = 5 * 16;
 
 /// One linear layer without bias: weights `[inputs][outputs]`, row-major.
 #[derive(Debug, Clone, Copy)]
@@ -22,11 +22,11 @@ pub struct Layer<'a> {
     pub scale: f32,
 }
 
-/// Weights of all layers in panels of the path's tile width, packed anew when they change; the memory is kept.
+/// Weights of all layers in panels of the instruction set's tile width, packed anew when they change; the memory is kept.
 #[derive(Debug, Clone, Default)]
 pub struct PackedLayers {
     pub(super) layers: Vec<PackedLayer>,
-    /// Of the path.
+    /// Lanes of the instruction set that they are packed for.
     pub(super) lanes: usize,
 }
 
@@ -56,32 +56,40 @@ impl PackedLayers {
         Self::default()
     }
 
-    /// Packs the layers for `path`. The first layer's column sums are accumulated in f64.
-    pub fn pack(&mut self, path: Path, layers: &[Layer<'_>]) {
+    /// Packs the layers for `set`. The first layer's column sums are accumulated in f64.
+    pub fn pack(&mut self, set: InstructionSet, layers: &[Layer<'_>]) {
         assert!(!layers.is_empty(), "at least one layer");
         for (a, b) in layers.iter().zip(&layers[1..]) {
             assert_eq!(a.outputs, b.inputs, "layers fit each other");
         }
-        self.lanes = path.lanes();
+        self.lanes = set.lanes();
         self.layers.resize_with(layers.len(), PackedLayer::default);
         for (i, (packed, layer)) in self.layers.iter_mut().zip(layers).enumerate() {
             let Layer { weights, inputs, outputs, scale } = *layer;
             assert_eq!(weights.len(), inputs * outputs, "weights of {inputs}×{outputs}");
             (packed.inputs, packed.outputs, packed.scale) = (inputs, outputs, scale);
-            let split = split(outputs.div_ceil(path.lanes()), widest(path.lanes()));
-            packed.panels.resize_with(split.len(), Panel::default);
-            packed.panels.par_iter_mut().zip(split).for_each(|(panel, (first, vectors))| {
-                (panel.first, panel.vectors) = (first, vectors);
-                simd::run(path, Pack { panel, layer, with_sums: i == 0 });
+            let strips = strips(outputs.div_ceil(set.lanes()), simd::run(set, PanelWidth));
+            packed.panels.resize_with(strips.len(), Panel::default);
+            for (panel, strip) in packed.panels.iter_mut().zip(strips) {
+                (panel.first, panel.vectors) = strip;
+            }
+            packed.panels.par_iter_mut().for_each(|panel| {
+                simd::run(set, Pack { panel, layer, with_sums: i == 0 });
             });
         }
     }
 }
 
-/// So many vectors in panels of at most `widest`: the first of each, and how many.
-fn split(vectors: usize, widest: usize) -> impl IndexedParallelIterator<Item = (usize, usize)> {
-    let panels = (0..vectors.div_ceil(widest)).into_par_iter();
-    panels.map(move |p| (p * widest, widest.min(vectors - p * widest)))
+/// Vectors of the widest panel.
+struct PanelWidth;
+
+impl Kernel for PanelWidth {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> usize {
+        S::STRIP
+    }
 }
 
 /// Copies the panel's part of the weights, and sums it up in f64 if asked to.
@@ -96,6 +104,7 @@ impl Kernel for Pack<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
+        const { assert!(S::STRIP * S::LANES <= MAX_WIDTH) }
         let Self { panel, layer, with_sums } = self;
         let (first, width) = (panel.first * S::LANES, panel.vectors * S::LANES);
         let used = width.min(layer.outputs - first);

@@ -1,6 +1,6 @@
 //! Rows of a matrix that are mostly one number, packed for multiplication.
 
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
 use crate::simd::{self, Kernel, Simd};
 
 /// Rows that share a register tile, and so the list of columns in which any of them differs from the background.
@@ -100,7 +100,7 @@ impl SparseRows {
         let mut union = mask(first).to_vec();
         let mut members = vec![first];
         while members.len() < ROWS && !free.is_empty() {
-            let best = simd::run(Path::active(), Closest { masks, words, union: &union, free });
+            let best = simd::run(InstructionSet::active(), Closest { masks, words, union: &union, free });
             let row = free.swap_remove(best);
             for (u, m) in union.iter_mut().zip(mask(row)) {
                 *u |= m;

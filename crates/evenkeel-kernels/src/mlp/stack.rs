@@ -3,9 +3,10 @@
 use super::panels::{PackedLayer, PackedLayers, Panel};
 use super::rows::{ROWS, SparseRows};
 use super::tile;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
 use crate::scratch;
 use crate::simd::{self, Kernel, Simd};
+use crate::tile::with_width;
 use rayon::prelude::*;
 
 /// Groups that go through a layer together: their activations stay in the second-level cache, and each panel of
@@ -14,12 +15,12 @@ const BLOCK: usize = 18;
 
 /// Logits `[rows][classes]` of a ReLU perceptron without biases.
 ///
-/// `layers` must have been packed for the same `path`.
-pub fn logits(path: Path, x: &SparseRows, layers: &PackedLayers, out: &mut [f32]) {
+/// `layers` must have been packed for the same `set`.
+pub fn logits(set: InstructionSet, x: &SparseRows, layers: &PackedLayers, out: &mut [f32]) {
     let first = layers.layers.first().expect("packed layers");
     let classes = layers.layers.last().map_or(0, |layer| layer.outputs);
-    let lanes = path.lanes();
-    assert_eq!(layers.lanes, lanes, "packed for this path");
+    let lanes = set.lanes();
+    assert_eq!(layers.lanes, lanes, "packed for this instruction set");
     assert_eq!(x.columns(), first.inputs, "images fit the first layer");
     assert_eq!(out.len(), x.rows() * classes, "logits of {} rows", x.rows());
     let hidden = layers.layers.iter().rev().skip(1);
@@ -31,7 +32,7 @@ pub fn logits(path: Path, x: &SparseRows, layers: &PackedLayers, out: &mut [f32]
         .map(|block| {
             let groups = block * BLOCK..((block + 1) * BLOCK).min(x.groups());
             scratch::with(2 * groups.len() * ROWS * widest, |scratch| {
-                simd::run(path, Block { x, groups, layers: &layers.layers, scratch })
+                simd::run(set, Block { x, groups, layers: &layers.layers, scratch })
             })
         })
         .collect();
@@ -84,14 +85,8 @@ impl Kernel for Block<'_> {
                 active.find(s, x, self.groups.len(), layer.inputs);
             }
             for panel in &layer.panels {
-                let from = (l > 0).then_some((&*x, &active));
-                match panel.vectors {
-                    5 => self.through::<S, 5>(s, l, panel, from, to),
-                    4 => self.through::<S, 4>(s, l, panel, from, to),
-                    3 => self.through::<S, 3>(s, l, panel, from, to),
-                    2 => self.through::<S, 2>(s, l, panel, from, to),
-                    _ => self.through::<S, 1>(s, l, panel, from, to),
-                }
+                let (from, vectors) = ((l > 0).then_some((&*x, &active)), panel.vectors);
+                with_width!(vectors in [5, 4, 3, 2] or 1, V => self.through::<S, V>(s, l, panel, from, to));
             }
             (x, y) = (y, x);
         }
@@ -152,7 +147,7 @@ struct Active {
 }
 
 impl Active {
-    /// Looks through the activations of so many groups, `units` a row. None of them is negative.
+    /// Looks through the activations of so many groups, with so many units per row. None of them is negative.
     #[inline(always)]
     fn find<S: Simd>(&mut self, s: S, x: &[f32], groups: usize, units: usize) {
         let whole = units.next_multiple_of(S::LANES);
@@ -240,14 +235,14 @@ mod tests {
         let expected = naive(&x, &layers);
         let packed = SparseRows::pack(&x, sizes[0], background);
         let largest = expected.iter().fold(1e-3_f64, |m, v| m.max(v.abs()));
-        for path in Path::available() {
+        for set in InstructionSet::available() {
             let mut weights = PackedLayers::new();
-            weights.pack(path, &layers);
+            weights.pack(set, &layers);
             let mut out = vec![f32::NAN; expected.len()];
-            logits(path, &packed, &weights, &mut out);
+            logits(set, &packed, &weights, &mut out);
             for (a, b) in out.iter().zip(&expected) {
                 // Sums of up to 784 terms in f32, then two more layers.
-                assert!((f64::from(*a) - b).abs() <= 5e-6 * largest, "{path:?}: {a} against {b}");
+                assert!((f64::from(*a) - b).abs() <= 5e-6 * largest, "{set:?}: {a} against {b}");
             }
         }
     }
@@ -279,11 +274,11 @@ mod tests {
         let layers = layers(&weights, &sizes, 1.3);
         let packed = SparseRows::pack(&x, sizes[0], background);
         let mut weights = PackedLayers::new();
-        weights.pack(Path::active(), &layers);
+        weights.pack(InstructionSet::active(), &layers);
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let mut out = vec![0.0; 500 * 7];
-            pool.install(|| logits(Path::active(), &packed, &weights, &mut out));
+            pool.install(|| logits(InstructionSet::active(), &packed, &weights, &mut out));
             out
         };
         assert_eq!(run(1), run(2));

@@ -3,10 +3,9 @@
 use super::rows::ROWS;
 use crate::simd::Simd;
 
-/// Vectors of outputs in the tile of a group of rows: the accumulators, as many weights and a broadcast fill 31 of 32 registers, or 13
-/// of 16. The paper's 400 outputs are five times five vectors of AVX-512.
-pub(crate) const fn widest(lanes: usize) -> usize {
-    if lanes == 16 { 5 } else { 2 }
+/// So many vectors in strips of at most `widest`: the first vector of each strip, and how many it has.
+pub(super) fn strips(vectors: usize, widest: usize) -> impl ExactSizeIterator<Item = (usize, usize)> {
+    (0..vectors.div_ceil(widest)).map(move |i| (i * widest, widest.min(vectors - i * widest)))
 }
 
 /// `Σ_e value[e][r] · weights[column[e]][at..]` for a group's rows and `V` vectors, with rows of `stride` weights.

@@ -1,61 +1,28 @@
 //! Eight lanes in AVX2 registers with fused multiply-add.
 
-use super::Simd;
+use super::{Simd, x86};
 use std::arch::x86_64::{
-    __m256, _CMP_GT_OQ, _MM_HINT_ET0, _MM_HINT_T1, _mm_add_ps, _mm_prefetch, _mm_storeu_ps, _mm256_add_ps,
-    _mm256_and_ps, _mm256_castps256_ps128, _mm256_cmp_ps, _mm256_extractf128_ps, _mm256_fmadd_ps,
-    _mm256_loadu_ps, _mm256_max_ps, _mm256_movemask_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_setzero_ps,
-    _mm256_shuffle_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
+    __m256, _CMP_GT_OQ, _mm_add_ps, _mm_storeu_ps, _mm256_add_ps, _mm256_and_ps, _mm256_castps256_ps128,
+    _mm256_cmp_ps, _mm256_extractf128_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_max_ps,
+    _mm256_movemask_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_shuffle_ps,
+    _mm256_storeu_ps, _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
 };
 
-/// Proof that the CPU has AVX2 and FMA.
-#[derive(Clone, Copy)]
-pub(crate) struct Avx2(());
-
-impl Avx2 {
-    /// # Safety
-    /// The CPU has AVX2 and FMA.
-    pub(super) unsafe fn new() -> Self {
-        Self(())
-    }
-}
+x86::token!(Avx2, "AVX2 and FMA");
 
 impl Simd for Avx2 {
     type V = __m256;
     const LANES: usize = 8;
     // Ten accumulators, two vectors and a broadcast of sixteen registers; twelve would spill.
     const WIDTH: usize = 2;
+    // Thirteen of sixteen registers.
+    const STRIP: usize = 2;
 
-    #[inline(always)]
-    fn splat(self, value: f32) -> __m256 {
-        // SAFETY: `self` proves AVX2.
-        unsafe { _mm256_set1_ps(value) }
+    x86::operations! {
+        __m256, set1: _mm256_set1_ps, add: _mm256_add_ps, sub: _mm256_sub_ps, mul: _mm256_mul_ps,
+        fma: _mm256_fmadd_ps, max: _mm256_max_ps, load: _mm256_loadu_ps, store: _mm256_storeu_ps,
     }
-    #[inline(always)]
-    fn add(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: `self` proves AVX2.
-        unsafe { _mm256_add_ps(a, b) }
-    }
-    #[inline(always)]
-    fn sub(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: `self` proves AVX2.
-        unsafe { _mm256_sub_ps(a, b) }
-    }
-    #[inline(always)]
-    fn mul(self, a: __m256, b: __m256) -> __m256 {
-        // SAFETY: `self` proves AVX2.
-        unsafe { _mm256_mul_ps(a, b) }
-    }
-    #[inline(always)]
-    fn fma(self, a: __m256, b: __m256, c: __m256) -> __m256 {
-        // SAFETY: `self` proves FMA.
-        unsafe { _mm256_fmadd_ps(a, b, c) }
-    }
-    #[inline(always)]
-    fn relu(self, a: __m256) -> __m256 {
-        // SAFETY: `self` proves AVX2.
-        unsafe { _mm256_max_ps(a, _mm256_setzero_ps()) }
-    }
+
     #[inline(always)]
     fn gated(self, value: __m256, gate: __m256) -> __m256 {
         // SAFETY: `self` proves AVX2.
@@ -80,27 +47,5 @@ impl Simd for Avx2 {
             _mm_storeu_ps(out.as_mut_ptr(), sum);
         }
         out
-    }
-    #[inline(always)]
-    fn prefetch(self, from: &[f32], at: usize) {
-        // SAFETY: a prefetch does not access memory; it may be given any address.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.as_ptr().wrapping_add(at).cast()) }
-    }
-    #[inline(always)]
-    fn prefetch_to_write(self, to: &mut [f32], at: usize) {
-        // SAFETY: a prefetch does not access memory; it may be given any address.
-        unsafe { _mm_prefetch::<_MM_HINT_ET0>(to.as_ptr().wrapping_add(at).cast()) }
-    }
-    #[inline(always)]
-    unsafe fn load(self, from: &[f32], at: usize) -> __m256 {
-        debug_assert!(at + Self::LANES <= from.len());
-        // SAFETY: the caller promises that eight numbers follow `at`; `self` proves AVX2.
-        unsafe { _mm256_loadu_ps(from.as_ptr().add(at)) }
-    }
-    #[inline(always)]
-    unsafe fn store(self, v: __m256, to: &mut [f32], at: usize) {
-        debug_assert!(at + Self::LANES <= to.len());
-        // SAFETY: the caller promises that eight numbers follow `at`; `self` proves AVX2.
-        unsafe { _mm256_storeu_ps(to.as_mut_ptr().add(at), v) }
     }
 }

@@ -1,63 +1,30 @@
 //! Sixteen lanes in AVX-512 registers.
 
-use super::Simd;
+use super::{Simd, x86};
 use std::arch::x86_64::{
-    __m512, _CMP_GT_OQ, _MM_HINT_ET0, _MM_HINT_T1, _mm_add_ps, _mm_prefetch, _mm_storeu_ps, _mm256_add_ps,
-    _mm256_castps256_ps128, _mm256_extractf128_ps, _mm512_add_epi32, _mm512_add_ps, _mm512_castps512_ps256,
-    _mm512_cmp_ps_mask, _mm512_extractf32x8_ps, _mm512_fmadd_ps, _mm512_loadu_ps,
-    _mm512_maskz_compress_epi32, _mm512_maskz_mov_ps, _mm512_max_ps, _mm512_mul_ps, _mm512_set1_epi32,
-    _mm512_set1_ps, _mm512_setr_epi32, _mm512_setzero_ps, _mm512_shuffle_ps, _mm512_storeu_epi32,
-    _mm512_storeu_ps, _mm512_sub_ps, _mm512_unpackhi_ps, _mm512_unpacklo_ps,
+    __m512, _CMP_GT_OQ, _mm_add_ps, _mm_storeu_ps, _mm256_add_ps, _mm256_castps256_ps128,
+    _mm256_extractf128_ps, _mm512_add_epi32, _mm512_add_ps, _mm512_castps512_ps256, _mm512_cmp_ps_mask,
+    _mm512_extractf32x8_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_maskz_compress_epi32,
+    _mm512_maskz_mov_ps, _mm512_max_ps, _mm512_mul_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setr_epi32,
+    _mm512_setzero_ps, _mm512_shuffle_ps, _mm512_storeu_epi32, _mm512_storeu_ps, _mm512_sub_ps,
+    _mm512_unpackhi_ps, _mm512_unpacklo_ps,
 };
 
-/// Proof that the CPU has AVX-512 F, DQ and VL, AVX2 and FMA.
-#[derive(Clone, Copy)]
-pub(crate) struct Avx512(());
-
-impl Avx512 {
-    /// # Safety
-    /// The CPU has AVX-512 F, DQ and VL, AVX2 and FMA.
-    pub(super) unsafe fn new() -> Self {
-        Self(())
-    }
-}
+x86::token!(Avx512, "AVX-512 F, DQ and VL, AVX2 and FMA");
 
 impl Simd for Avx512 {
     type V = __m512;
     const LANES: usize = 16;
     // Twenty accumulators, four vectors and a broadcast of thirty-two registers.
     const WIDTH: usize = 4;
+    // Thirty-one of thirty-two registers. The paper's 400 outputs are five times five vectors.
+    const STRIP: usize = 5;
 
-    #[inline(always)]
-    fn splat(self, value: f32) -> __m512 {
-        // SAFETY: `self` proves AVX-512 F.
-        unsafe { _mm512_set1_ps(value) }
+    x86::operations! {
+        __m512, set1: _mm512_set1_ps, add: _mm512_add_ps, sub: _mm512_sub_ps, mul: _mm512_mul_ps,
+        fma: _mm512_fmadd_ps, max: _mm512_max_ps, load: _mm512_loadu_ps, store: _mm512_storeu_ps,
     }
-    #[inline(always)]
-    fn add(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: `self` proves AVX-512 F.
-        unsafe { _mm512_add_ps(a, b) }
-    }
-    #[inline(always)]
-    fn sub(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: `self` proves AVX-512 F.
-        unsafe { _mm512_sub_ps(a, b) }
-    }
-    #[inline(always)]
-    fn mul(self, a: __m512, b: __m512) -> __m512 {
-        // SAFETY: `self` proves AVX-512 F.
-        unsafe { _mm512_mul_ps(a, b) }
-    }
-    #[inline(always)]
-    fn fma(self, a: __m512, b: __m512, c: __m512) -> __m512 {
-        // SAFETY: `self` proves AVX-512 F.
-        unsafe { _mm512_fmadd_ps(a, b, c) }
-    }
-    #[inline(always)]
-    fn relu(self, a: __m512) -> __m512 {
-        // SAFETY: `self` proves AVX-512 F.
-        unsafe { _mm512_max_ps(a, _mm512_setzero_ps()) }
-    }
+
     #[inline(always)]
     fn gated(self, value: __m512, gate: __m512) -> __m512 {
         // SAFETY: `self` proves AVX-512 F.
@@ -98,27 +65,5 @@ impl Simd for Avx512 {
             _mm_storeu_ps(out.as_mut_ptr(), sum);
         }
         out
-    }
-    #[inline(always)]
-    fn prefetch(self, from: &[f32], at: usize) {
-        // SAFETY: a prefetch does not access memory; it may be given any address.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.as_ptr().wrapping_add(at).cast()) }
-    }
-    #[inline(always)]
-    fn prefetch_to_write(self, to: &mut [f32], at: usize) {
-        // SAFETY: a prefetch does not access memory; it may be given any address.
-        unsafe { _mm_prefetch::<_MM_HINT_ET0>(to.as_ptr().wrapping_add(at).cast()) }
-    }
-    #[inline(always)]
-    unsafe fn load(self, from: &[f32], at: usize) -> __m512 {
-        debug_assert!(at + Self::LANES <= from.len());
-        // SAFETY: the caller promises that sixteen numbers follow `at`; `self` proves AVX-512 F.
-        unsafe { _mm512_loadu_ps(from.as_ptr().add(at)) }
-    }
-    #[inline(always)]
-    unsafe fn store(self, v: __m512, to: &mut [f32], at: usize) {
-        debug_assert!(at + Self::LANES <= to.len());
-        // SAFETY: the caller promises that sixteen numbers follow `at`; `self` proves AVX-512 F.
-        unsafe { _mm512_storeu_ps(to.as_mut_ptr().add(at), v) }
     }
 }

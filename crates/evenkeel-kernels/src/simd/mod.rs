@@ -9,8 +9,10 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
-use crate::path::{Kind, Path};
+use crate::instruction_set::{InstructionSet, Kind};
 
 /// Vector operations of one instruction set. A value is a proof that the CPU has it.
 pub(crate) trait Simd: Copy {
@@ -20,6 +22,9 @@ pub(crate) trait Simd: Copy {
     const LANES: usize;
     /// How many vectors a register tile holds beside five broadcast channels (see `tile`).
     const WIDTH: usize;
+    /// How many vectors of outputs a perceptron's tile of five rows holds: the accumulators, as many weights and a broadcast must fit
+    /// the registers (see `mlp::tile`).
+    const STRIP: usize;
 
     fn splat(self, value: f32) -> Self::V;
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
@@ -97,15 +102,15 @@ pub(crate) trait Kernel {
     fn run<S: Simd>(self, simd: S) -> Self::Output;
 }
 
-/// Runs a kernel on the given path.
-pub(crate) fn run<K: Kernel>(path: Path, kernel: K) -> K::Output {
-    match path.kind() {
+/// Runs a kernel on the given instruction set.
+pub(crate) fn run<K: Kernel>(set: InstructionSet, kernel: K) -> K::Output {
+    match set.kind() {
         Kind::Portable => kernel.run(portable::Portable),
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a `Path` of this kind exists only where AVX2, FMA and POPCNT were detected.
+        // SAFETY: an `InstructionSet` of this kind exists only where AVX2, FMA and POPCNT were detected.
         Kind::Avx2 => unsafe { run_avx2(kernel) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a `Path` of this kind exists only where these features were detected.
+        // SAFETY: an `InstructionSet` of this kind exists only where these features were detected.
         Kind::Avx512 => unsafe { run_avx512(kernel) },
     }
 }
@@ -128,7 +133,7 @@ fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
 mod tests {
     use super::*;
 
-    /// Exercises every operation on small integers, where all paths are exact.
+    /// Exercises every operation on small integers, where all instruction sets are exact.
     struct Probe;
 
     impl Kernel for Probe {
@@ -154,10 +159,10 @@ mod tests {
     }
 
     #[test]
-    fn operations_mean_the_same_on_every_path() {
-        for path in Path::available() {
-            let (out, sums, positive) = run(path, Probe);
-            let n = path.lanes();
+    fn operations_mean_the_same_on_every_set() {
+        for set in InstructionSet::available() {
+            let (out, sums, positive) = run(set, Probe);
+            let n = set.lanes();
             let x: Vec<f32> = (0..n).map(|i| i as f32 - 3.0).collect();
             let expected: Vec<f32> = (0..6 * n)
                 .map(|k| {
@@ -166,12 +171,12 @@ mod tests {
                         [k / n]
                 })
                 .collect();
-            assert_eq!(out, expected, "{path:?}");
+            assert_eq!(out, expected, "{set:?}");
             let square: f32 = x.iter().map(|v| v * v).sum();
             // All lanes but those with −3, −2, −1 and 0, behind what was there.
             let lanes = [7, 7].into_iter().chain(104..100 + n as u32);
-            assert_eq!(positive, lanes.collect::<Vec<u32>>(), "{path:?}");
-            assert_eq!(sums, [x.iter().sum(), 2.0 * n as f32, 0.0, square], "{path:?}");
+            assert_eq!(positive, lanes.collect::<Vec<u32>>(), "{set:?}");
+            assert_eq!(sums, [x.iter().sum(), 2.0 * n as f32, 0.0, square], "{set:?}");
         }
     }
 
@@ -186,6 +191,6 @@ mod tests {
                 s.get(&vec![0.0; S::LANES], 1);
             }
         }
-        run(Path::PORTABLE, Past);
+        run(InstructionSet::PORTABLE, Past);
     }
 }

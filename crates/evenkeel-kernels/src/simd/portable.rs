@@ -17,6 +17,7 @@ impl Simd for Portable {
     type V = [f32; N];
     const LANES: usize = N;
     const WIDTH: usize = 2;
+    const STRIP: usize = 2;
 
     #[inline(always)]
     fn splat(self, value: f32) -> Self::V {

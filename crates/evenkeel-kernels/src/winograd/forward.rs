@@ -3,9 +3,9 @@
 use super::tiles::{Tile, Tiles};
 use super::weights::packed_plane;
 use super::{POSITIONS, transform};
-use crate::conv::{Epilogue, Tally};
+use crate::conv::{Output, Written};
 use crate::simd::{Kernel, Simd};
-use crate::tile::{GROUP, Tap, multiply};
+use crate::tile::{GROUP, Tap, multiply, with_width};
 
 /// Tiles (of 16 pixels) between two flushes of the statistics to f64.
 const FLUSH: usize = 8;
@@ -20,9 +20,7 @@ pub(crate) struct WinogradForward<'a> {
     /// Transformed weights `[36][outputs / GROUP][inputs][GROUP]`.
     pub(crate) weights: &'a [f32],
     /// Output blocks `[block][H][W][outputs][L]`.
-    pub(crate) y: &'a mut [f32],
-    pub(crate) epilogue: Epilogue<'a>,
-    pub(crate) tally: Option<Tally<'a>>,
+    pub(crate) output: Output<'a>,
     /// [`Tiles::scratch_len`] numbers.
     pub(crate) scratch: &'a mut [f32],
 }
@@ -33,23 +31,17 @@ impl Kernel for WinogradForward<'_> {
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
         let tiles = self.tiles;
-        let image = tiles.height * tiles.width * S::LANES;
-        let blocks = self.x.len() / (image * tiles.inputs);
-        assert!(
-            self.x.len() == blocks * image * tiles.inputs && self.y.len() == blocks * image * tiles.outputs
-        );
-        let total = blocks * tiles.per_block();
-        let (v, m) = std::mem::take(&mut self.scratch).split_at_mut(POSITIONS * tiles.stride(tiles.inputs));
+        let blocks = tiles.blocks(s, self.x, self.output.y, tiles.outputs);
+        let (v, m) = tiles.split_scratch(std::mem::take(&mut self.scratch));
         let mut pending = 0;
-        for start in (0..total).step_by(tiles.chunk) {
-            let count = tiles.chunk.min(total - start);
+        for (start, count) in tiles.chunks(blocks) {
             for t in 0..count {
                 transform_input(s, &tiles, self.x, tiles.tile(start + t), t, v);
             }
             self.products(s, start, count, v, m);
             for t in 0..count {
                 let tile = tiles.tile(start + t);
-                if tile.row + 4 <= tiles.height && tile.column + 4 <= tiles.width {
+                if tiles.is_full(tile) {
                     self.transform_output::<S, true>(s, tile, t, m);
                 } else {
                     self.transform_output::<S, false>(s, tile, t, m);
@@ -58,10 +50,10 @@ impl Kernel for WinogradForward<'_> {
             pending += count;
             if pending >= FLUSH {
                 pending = 0;
-                self.flush(s);
+                self.output.flush(s);
             }
         }
-        self.flush(s);
+        self.output.flush(s);
     }
 }
 
@@ -150,17 +142,12 @@ impl WinogradForward<'_> {
                 let mut t = 0;
                 while t < count {
                     let width = (count - t).min(S::WIDTH);
-                    match width {
-                        4 => product::<S, 4>(s, tiles, v, weights, m, t, group),
-                        3 => product::<S, 3>(s, tiles, v, weights, m, t, group),
-                        2 => product::<S, 2>(s, tiles, v, weights, m, t, group),
-                        _ => product::<S, 1>(s, tiles, v, weights, m, t, group),
-                    }
+                    with_width!(width in [4, 3, 2] or 1, W => product::<S, W>(s, tiles, v, weights, m, t, group));
                     for _ in 0..inputs.lines_per_call {
                         s.prefetch(self.x, inputs.next());
                     }
                     for _ in 0..outputs_to_come.lines_per_call {
-                        s.prefetch_to_write(self.y, outputs_to_come.next());
+                        s.prefetch_to_write(self.output.y, outputs_to_come.next());
                     }
                     t += width;
                 }
@@ -188,7 +175,7 @@ impl WinogradForward<'_> {
                 }
                 *half = transform::output(s, column);
             }
-            let (mut total, mut square) = (s.zero(), s.zero());
+            let mut written = Written::nothing(s);
             for i in 0..4 {
                 let row = [half[0][i], half[1][i], half[2][i], half[3][i], half[4][i], half[5][i]];
                 for (j, &value) in transform::output(s, row).iter().enumerate() {
@@ -197,21 +184,10 @@ impl WinogradForward<'_> {
                     }
                     let pixel = block + (tile.row + i) * tiles.width + tile.column + j;
                     let at = (pixel * tiles.outputs + channel) * S::LANES;
-                    let value = self.epilogue.write(s, value, self.y, at, channel);
-                    total = s.add(total, value);
-                    square = s.fma(value, value, square);
+                    self.output.write(s, value, at, channel, &mut written);
                 }
             }
-            if let Some(tally) = &mut self.tally {
-                tally.add(s, channel, total, square);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn flush<S: Simd>(&mut self, s: S) {
-        if let Some(tally) = &mut self.tally {
-            tally.flush(s);
+            self.output.count(s, channel, &written);
         }
     }
 }

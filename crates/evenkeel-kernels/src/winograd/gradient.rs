@@ -32,24 +32,17 @@ impl Kernel for WinogradGradient<'_> {
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
         let tiles = self.tiles;
-        let image = tiles.height * tiles.width * S::LANES;
-        let blocks = self.x.len() / (image * tiles.inputs);
-        assert!(
-            self.x.len() == blocks * image * tiles.inputs && self.dy.len() == blocks * image * self.channels
-        );
+        let blocks = tiles.blocks(s, self.x, self.dy, self.channels);
         assert!(self.first + tiles.outputs <= self.channels);
-        let total = blocks * tiles.per_block();
         let (in_stride, out_stride) = (tiles.stride(tiles.inputs), tiles.stride(tiles.outputs));
-        let (v, d) = std::mem::take(&mut self.scratch).split_at_mut(POSITIONS * in_stride);
-        let d = &mut d[..POSITIONS * out_stride];
+        let (v, d) = tiles.split_scratch(std::mem::take(&mut self.scratch));
         let gradient = std::mem::take(&mut self.gradient);
         let plane = gradient.len() / POSITIONS;
-        for start in (0..total).step_by(tiles.chunk) {
-            let count = tiles.chunk.min(total - start);
+        for (start, count) in tiles.chunks(blocks) {
             for t in 0..count {
                 let tile = tiles.tile(start + t);
                 transform_input(s, &tiles, self.x, tile, t, v);
-                if tile.row + 4 <= tiles.height && tile.column + 4 <= tiles.width {
+                if tiles.is_full(tile) {
                     self.transform::<S, true>(s, tile, t, d);
                 } else {
                     self.transform::<S, false>(s, tile, t, d);

@@ -1,7 +1,8 @@
 //! How a map is cut into tiles and how many of them are worked on at a time.
 
 use super::POSITIONS;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
+use crate::simd::Simd;
 
 /// Channels × tiles whose transforms fill about three fifths of a second-level cache of 1.25 MiB (sixteen
 /// lanes) or three quarters of one of 512 KiB (eight lanes).
@@ -29,13 +30,19 @@ pub(crate) struct Tile {
 }
 
 impl Tiles {
-    pub(crate) fn new(path: Path, height: usize, width: usize, inputs: usize, outputs: usize) -> Self {
+    pub(crate) fn new(
+        set: InstructionSet,
+        height: usize,
+        width: usize,
+        inputs: usize,
+        outputs: usize,
+    ) -> Self {
         // A multiple of four fills the register tiles; at least four let weights be used more than once.
         let chunk = (CACHED / (inputs + outputs) / 4 * 4).clamp(4, 16);
-        Self { height, width, inputs, outputs, chunk, lanes: path.lanes() }
+        Self { height, width, inputs, outputs, chunk, lanes: set.lanes() }
     }
 
-    /// The same tiles in chunks for the weight gradient, which adds up lanes once a chunk.
+    /// The same tiles in chunks for the weight gradient, which adds up lanes once per chunk.
     pub(crate) fn for_gradient(self) -> Self {
         // Wide layers leave the second-level cache anyway: rather add up lanes half as often.
         let fewest = if self.inputs + self.outputs >= 160 { 16 } else { 8 };
@@ -69,6 +76,34 @@ impl Tiles {
         ((self.chunk * channels * self.lanes).div_ceil(16) | 1) * 16
     }
 
+    /// Blocks of images in `x`. Panics unless they are whole and `y`, with so many channels, has as many.
+    #[inline(always)]
+    pub(crate) fn blocks<S: Simd>(&self, _: S, x: &[f32], y: &[f32], channels: usize) -> usize {
+        let image = self.height * self.width * S::LANES;
+        let blocks = x.len() / (image * self.inputs);
+        assert!(x.len() == blocks * image * self.inputs && y.len() == blocks * image * channels);
+        blocks
+    }
+
+    /// The chunks of so many blocks: the first tile of each, and how many.
+    #[inline(always)]
+    pub(crate) fn chunks(&self, blocks: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let (total, chunk) = (blocks * self.per_block(), self.chunk);
+        (0..total).step_by(chunk).map(move |start| (start, chunk.min(total - start)))
+    }
+
+    /// Whether all sixteen outputs of a tile are inside the map.
+    #[inline(always)]
+    pub(crate) fn is_full(&self, tile: Tile) -> bool {
+        tile.row + 4 <= self.height && tile.column + 4 <= self.width
+    }
+
+    /// The two parts of the working memory: for 36 positions of the inputs, and of the outputs.
+    #[inline(always)]
+    pub(crate) fn split_scratch<'a>(&self, scratch: &'a mut [f32]) -> (&'a mut [f32], &'a mut [f32]) {
+        scratch[..self.scratch_len()].split_at_mut(POSITIONS * self.stride(self.inputs))
+    }
+
     /// Numbers of working memory for the transformed inputs and outputs of one chunk.
     pub(crate) fn scratch_len(&self) -> usize {
         POSITIONS * (self.stride(self.inputs) + self.stride(self.outputs))
@@ -81,7 +116,7 @@ mod tests {
 
     #[test]
     fn partial_tiles_cover_odd_maps() {
-        let tiles = Tiles::new(Path::PORTABLE, 21, 11, 80, 80);
+        let tiles = Tiles::new(InstructionSet::PORTABLE, 21, 11, 80, 80);
         assert_eq!(tiles.per_block(), 6 * 3);
         let last = tiles.tile(2 * 18 - 1);
         assert_eq!((last.block, last.row, last.column), (1, 20, 8));

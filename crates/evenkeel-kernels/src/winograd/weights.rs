@@ -2,12 +2,12 @@
 
 use super::{POSITIONS, transform};
 use crate::buffer::Buffer;
-use crate::path::Path;
+use crate::instruction_set::InstructionSet;
 use crate::scratch;
 use crate::simd::{self, Kernel, Simd};
 use crate::tile::GROUP;
 
-/// Numbers between two positions of `pairs` channel pairs: whole vectors of any path.
+/// Numbers between two positions of `pairs` channel pairs: whole vectors of any instruction set.
 fn plane_len(pairs: usize) -> usize {
     pairs.next_multiple_of(16)
 }
@@ -19,7 +19,7 @@ pub(super) fn packed_plane(outputs: usize, inputs: usize) -> usize {
 
 /// Transforms the taps `filter(output, input)`, turned around if `turned`, into `[36][outputs / GROUP][inputs][GROUP]`.
 pub(crate) fn pack<'a>(
-    path: Path,
+    set: InstructionSet,
     outputs: usize,
     inputs: usize,
     filter: impl Fn(usize, usize) -> &'a [f32],
@@ -43,7 +43,7 @@ pub(crate) fn pack<'a>(
                 }
             }
         }
-        simd::run(path, Transform { taps, packed, plane });
+        simd::run(set, Transform { taps, packed, plane });
     });
 }
 
@@ -84,9 +84,9 @@ pub(crate) fn gradient_len(outputs: usize, inputs: usize) -> usize {
 }
 
 /// Adds up partial gradients of `part_len` numbers and brings them back to `[outputs][inputs][3][3]`.
-pub(crate) fn unpack_gradient(path: Path, parts: &[f32], part_len: usize, dw: &mut [f32]) {
+pub(crate) fn unpack_gradient(set: InstructionSet, parts: &[f32], part_len: usize, dw: &mut [f32]) {
     assert!(plane_len(dw.len() / 9) * POSITIONS == part_len);
-    simd::run(path, Unpack { parts, part_len, dw });
+    simd::run(set, Unpack { parts, part_len, dw });
 }
 
 /// `Gᵀ (Σ parts) G` of every channel pair.

@@ -1,7 +1,7 @@
 //! Naive f64 twins of the kernels, written for clarity, and helpers to compare with them.
 #![allow(dead_code)] // Every test file uses its own part.
 
-use evenkeel_kernels::{Buffer, ConvShape, Path, Shape, layout};
+use evenkeel_kernels::{BatchShape, Buffer, ConvShape, InstructionSet, layout};
 
 /// Allowed error of sums of products, relative to the largest value: a few ulp (2⁻²⁴ ≈ 6e-8) of partial
 /// sums that may exceed the result.
@@ -26,15 +26,15 @@ pub(crate) fn wide(values: &[f32]) -> Vec<f64> {
     values.iter().map(|&v| f64::from(v)).collect()
 }
 
-pub(crate) fn blocked(path: Path, shape: &Shape, nchw: &[f32]) -> Buffer {
-    let mut out = Buffer::zeroed(shape.blocked_len(path));
-    layout::to_blocked(path, shape, nchw, &mut out);
+pub(crate) fn blocked(set: InstructionSet, shape: &BatchShape, nchw: &[f32]) -> Buffer {
+    let mut out = Buffer::zeroed(shape.blocked_len(set));
+    layout::to_blocked(set, shape, nchw, &mut out);
     out
 }
 
-pub(crate) fn unblocked(path: Path, shape: &Shape, blocked: &[f32]) -> Vec<f32> {
+pub(crate) fn unblocked(set: InstructionSet, shape: &BatchShape, blocked: &[f32]) -> Vec<f32> {
     let mut out = vec![0.0; shape.batch * shape.image_len()];
-    layout::from_blocked(path, shape, blocked, &mut out);
+    layout::from_blocked(set, shape, blocked, &mut out);
     out
 }
 
@@ -59,8 +59,8 @@ pub(crate) fn error(actual: &[f32], expected: &[f64]) -> f64 {
 /// Size, kernel and stride of a convolution, in the terms of the naive twins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Naive {
-    pub(crate) input: Shape,
-    pub(crate) output: Shape,
+    pub(crate) input: BatchShape,
+    pub(crate) output: BatchShape,
     pub(crate) kernel: usize,
     pub(crate) stride: usize,
 }
@@ -122,7 +122,7 @@ impl Naive {
 
 /// BatchNorm in f64: `relu?(γ (z − μ)/σ + β + residual?)`.
 pub(crate) struct NaiveNorm<'a> {
-    pub(crate) shape: Shape,
+    pub(crate) shape: BatchShape,
     pub(crate) gamma: &'a [f64],
     pub(crate) beta: &'a [f64],
     pub(crate) relu: bool,

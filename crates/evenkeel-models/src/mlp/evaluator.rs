@@ -2,7 +2,7 @@
 
 use burn::backend::flex::FlexTensor;
 use evenkeel::cpu::on_cpu;
-use evenkeel_kernels::Path;
+use evenkeel_kernels::InstructionSet;
 use evenkeel_kernels::mlp::{Layer, PackedLayers, SparseRows, logits};
 
 use super::Mlp;
@@ -53,7 +53,7 @@ impl Evaluator<Mlp> for MlpEvaluator {
     }
 
     fn logits(&mut self, model: MlpSnapshot, images: &SparseRows) -> Vec<f32> {
-        let path = Path::active();
+        let set = InstructionSet::active();
         let layers: Vec<Layer<'_>> = model
             .layers
             .iter()
@@ -65,11 +65,11 @@ impl Evaluator<Mlp> for MlpEvaluator {
             })
             .collect();
         let classes = layers.last().map_or(0, |layer| layer.outputs);
-        self.packed.pack(path, &layers);
+        self.packed.pack(set, &layers);
         // From here on, training may change the weights in place.
         drop(model);
         let mut out = vec![0.0; images.rows() * classes];
-        logits(path, images, &self.packed, &mut out);
+        logits(set, images, &self.packed, &mut out);
         out
     }
 }

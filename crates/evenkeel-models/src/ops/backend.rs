@@ -10,10 +10,10 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, AutodiffBackend, Backend, ExtensionType, Flex, backend_extension};
 use burn::tensor::TensorData;
 use evenkeel::cpu::contiguous;
-use evenkeel_kernels::{Path, Shape, layout, pool};
+use evenkeel_kernels::{BatchShape, InstructionSet, layout, pool};
 
+use super::activation_memory::{filled, recycle};
 use super::layer::{InputGradient, Layer, Saved, slice};
-use super::spare::{filled, recycle};
 
 /// What goes around the two convolutions of a residual block.
 #[derive(ExtensionType)]
@@ -27,7 +27,7 @@ pub(super) enum Shortcut<B: Backend> {
 #[backend_extension(Flex, Autodiff)]
 pub(super) trait ResidualOps: Backend {
     /// NCHW to blocked.
-    fn to_blocked(x: FloatTensor<Self>, shape: Shape) -> FloatTensor<Self>;
+    fn to_blocked(x: FloatTensor<Self>, shape: BatchShape) -> FloatTensor<Self>;
 
     /// `relu?(bn(x * w))`.
     fn conv_norm(x: FloatTensor<Self>, #[extension_type] layer: Layer<Self>) -> FloatTensor<Self>;
@@ -41,14 +41,14 @@ pub(super) trait ResidualOps: Backend {
     ) -> FloatTensor<Self>;
 
     /// Average over windows of 4×4, blocked to `[images, channels · windows]`.
-    fn average_pool(x: FloatTensor<Self>, shape: Shape) -> FloatTensor<Self>;
+    fn average_pool(x: FloatTensor<Self>, shape: BatchShape) -> FloatTensor<Self>;
 }
 
 impl ResidualOps for Flex {
-    fn to_blocked(x: FlexTensor, shape: Shape) -> FlexTensor {
-        let path = Path::active();
+    fn to_blocked(x: FlexTensor, shape: BatchShape) -> FlexTensor {
+        let set = InstructionSet::active();
         let x = contiguous(x);
-        filled(shape.blocked_len(path), |blocked| layout::to_blocked(path, &shape, slice(&x), blocked)).0
+        filled(shape.blocked_len(set), |blocked| layout::to_blocked(set, &shape, slice(&x), blocked)).0
     }
 
     fn conv_norm(x: FlexTensor, layer: Layer<Self>) -> FlexTensor {
@@ -64,15 +64,15 @@ impl ResidualOps for Flex {
         SavedBlock::forward(x, first, second, shortcut).0
     }
 
-    fn average_pool(x: FlexTensor, shape: Shape) -> FlexTensor {
-        let path = Path::active();
+    fn average_pool(x: FlexTensor, shape: BatchShape) -> FlexTensor {
+        let set = InstructionSet::active();
         let x = contiguous(x);
         let pooled = pool::pooled(&shape);
-        let mut blocked = vec![0.0; pooled.blocked_len(path)];
-        pool::average_pool(path, &shape, slice(&x), &mut blocked);
+        let mut blocked = vec![0.0; pooled.blocked_len(set)];
+        pool::average_pool(set, &shape, slice(&x), &mut blocked);
         recycle(x);
         let mut features = vec![0.0; pooled.batch * pooled.image_len()];
-        layout::from_blocked(path, &pooled, &blocked, &mut features);
+        layout::from_blocked(set, &pooled, &blocked, &mut features);
         FlexTensor::from_data(TensorData::new(features, [pooled.batch, pooled.image_len()]))
     }
 }
@@ -177,17 +177,17 @@ impl<const N: usize> Backward<Flex, N> for ResidualBlock {
 struct AveragePool;
 
 impl Backward<Flex, 1> for AveragePool {
-    type State = Shape;
+    type State = BatchShape;
 
-    fn backward(self, ops: Ops<Shape, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+    fn backward(self, ops: Ops<BatchShape, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
         let dy = contiguous(grads.consume::<Flex>(&ops.node));
         let [Some(parent)] = ops.parents else { return };
-        let path = Path::active();
+        let set = InstructionSet::active();
         let (shape, pooled) = (ops.state, pool::pooled(&ops.state));
-        let mut blocked = vec![0.0; pooled.blocked_len(path)];
-        layout::to_blocked(path, &pooled, slice(&dy), &mut blocked);
-        let (dx, ()) = filled(shape.blocked_len(path), |dx| {
-            pool::average_pool_backward(path, &shape, &blocked, dx);
+        let mut blocked = vec![0.0; pooled.blocked_len(set)];
+        layout::to_blocked(set, &pooled, slice(&dy), &mut blocked);
+        let (dx, ()) = filled(shape.blocked_len(set), |dx| {
+            pool::average_pool_backward(set, &shape, &blocked, dx);
         });
         grads.register::<Flex>(parent.id, dx);
     }
@@ -213,7 +213,7 @@ fn record<C: CheckpointStrategy, const N: usize>(
 
 impl<C: CheckpointStrategy> ResidualOps for Autodiff<Flex, C> {
     /// Images are data: no gradient goes back through here.
-    fn to_blocked(x: FloatTensor<Self>, shape: Shape) -> FloatTensor<Self> {
+    fn to_blocked(x: FloatTensor<Self>, shape: BatchShape) -> FloatTensor<Self> {
         <Self as AutodiffBackend>::from_inner(<Flex as ResidualOps>::to_blocked(x.into_primitive(), shape))
     }
 
@@ -247,7 +247,7 @@ impl<C: CheckpointStrategy> ResidualOps for Autodiff<Flex, C> {
         }
     }
 
-    fn average_pool(x: FloatTensor<Self>, shape: Shape) -> FloatTensor<Self> {
+    fn average_pool(x: FloatTensor<Self>, shape: BatchShape) -> FloatTensor<Self> {
         let (x, node) = x.into_parts();
         let y = <Flex as ResidualOps>::average_pool(x, shape);
         match AveragePool.prepare::<C>([node]).compute_bound().stateful() {

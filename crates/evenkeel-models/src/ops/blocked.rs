@@ -2,7 +2,7 @@
 
 use burn::backend::Dispatch;
 use burn::tensor::Tensor;
-use evenkeel_kernels::Shape;
+use evenkeel_kernels::BatchShape;
 
 use super::backend::ResidualOps;
 
@@ -10,20 +10,20 @@ use super::backend::ResidualOps;
 #[derive(Debug, Clone)]
 pub struct Blocked {
     pub(super) data: Tensor<1>,
-    pub(super) shape: Shape,
+    pub(super) shape: BatchShape,
 }
 
 impl Blocked {
     /// From images `[batch, channels, height, width]` on the CPU. No gradient goes back to them.
     pub fn from_images(x: Tensor<4>) -> Self {
         let [batch, channels, height, width] = x.dims();
-        let shape = Shape::new(batch, channels, height, width);
+        let shape = BatchShape::new(batch, channels, height, width);
         let data = Tensor::from_dispatch(<Dispatch as ResidualOps>::to_blocked(x.into_dispatch(), shape));
         Self { data, shape }
     }
 
     /// Batch, channels, height and width.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> BatchShape {
         self.shape
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use burn::backend::Dispatch;
 use burn::tensor::Tensor;
 use evenkeel_kernels::batch_norm::Moments;
-use evenkeel_kernels::{ConvShape, Shape};
+use evenkeel_kernels::{BatchShape, ConvShape};
 
 use super::Blocked;
 use super::backend::{ResidualOps, Shortcut};
@@ -31,12 +31,12 @@ pub struct ConvNormInput {
 /// A layer on its way to the backend, and where it will leave the moments of the batch.
 struct Prepared {
     layer: Layer<Dispatch>,
-    output: Shape,
+    output: BatchShape,
     moments: Arc<Mutex<Option<Moments>>>,
 }
 
 impl ConvNormInput {
-    fn prepare(self, input: Shape) -> Prepared {
+    fn prepare(self, input: BatchShape) -> Prepared {
         let [outputs, _, kernel, _] = self.weight.dims();
         let conv = match kernel {
             1 => ConvShape::one(input, outputs, self.stride),

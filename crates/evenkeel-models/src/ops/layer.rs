@@ -8,9 +8,9 @@ use burn::backend::{Backend, ExtensionType, Flex};
 use burn::tensor::TensorData;
 use evenkeel::cpu::contiguous;
 use evenkeel_kernels::batch_norm::{self, Gate, Moments, NormGradient, Normaliser};
-use evenkeel_kernels::{ConvShape, Epilogue, PackedWeights, Path, conv};
+use evenkeel_kernels::{ConvShape, Epilogue, InstructionSet, PackedWeights, conv};
 
-use super::spare::{filled, recycle};
+use super::activation_memory::{filled, recycle};
 
 /// What a convolution with BatchNorm needs beside its tensors.
 #[derive(Debug, Clone)]
@@ -71,20 +71,20 @@ pub(super) fn slice(tensor: &FlexTensor) -> &[f32] {
 impl Layer<Flex> {
     /// `relu?(bn(x * w) + residual)`, normalised by the batch.
     pub(super) fn forward(self, x: FlexTensor, residual: Option<&FlexTensor>) -> (FlexTensor, Saved) {
-        let path = Path::active();
+        let set = InstructionSet::active();
         let spec = self.spec;
         let [x, weight, gamma, beta] = [x, self.weight, self.gamma, self.beta].map(contiguous);
         let output = spec.conv.output();
         let mut packed = PackedWeights::new();
-        packed.pack_forward(path, &spec.conv, slice(&weight));
-        let len = output.blocked_len(path);
+        packed.pack_forward(set, &spec.conv, slice(&weight));
+        let len = output.blocked_len(set);
         let (z, moments) =
-            filled(len, |z| conv::forward_with_moments(path, &spec.conv, slice(&x), &packed, z));
+            filled(len, |z| conv::forward_with_moments(set, &spec.conv, slice(&x), &packed, z));
         let normaliser = Normaliser::of_batch(&moments, slice(&gamma), slice(&beta), spec.epsilon);
         *spec.moments.lock().unwrap_or_else(PoisonError::into_inner) = Some(moments);
         let (y, ()) = filled(len, |y| {
             let residual = residual.map(slice);
-            batch_norm::normalise(path, &output, &normaliser, slice(&z), residual, spec.relu, y);
+            batch_norm::normalise(set, &output, &normaliser, slice(&z), residual, spec.relu, y);
         });
         let gate = (residual.is_some() && spec.relu).then(|| y.clone());
         (y, Saved { x, weight, z, y: gate, normaliser: Arc::new(normaliser), spec })
@@ -94,7 +94,7 @@ impl Layer<Flex> {
 impl Saved {
     /// From the gradient `dy` of the output.
     pub(super) fn backward(self, dy: FlexTensor, dx: InputGradient) -> LayerGradients {
-        let path = Path::active();
+        let set = InstructionSet::active();
         let conv = &self.spec.conv;
         let output = conv.output();
         let gate = match &self.y {
@@ -104,22 +104,22 @@ impl Saved {
         };
         let mut dy = contiguous(dy);
         let z = slice(&self.z);
-        let sums = batch_norm::backward_sums(path, &output, &self.normaliser, z, dy.storage_mut(), gate);
+        let sums = batch_norm::backward_sums(set, &output, &self.normaliser, z, dy.storage_mut(), gate);
         let gradient = NormGradient { normaliser: &self.normaliser, sums: &sums, z, dy: slice(&dy), gate };
         let x = slice(&self.x);
         let mut dw = vec![0.0; conv.weight_len()];
         let mut into = |dx: &mut [f32], accumulate: bool| {
             let mut packed = PackedWeights::new();
-            packed.pack_backward(path, conv, slice(&self.weight));
+            packed.pack_backward(set, conv, slice(&self.weight));
             let epilogue = Epilogue { accumulate, ..Epilogue::default() };
-            conv::backward(path, conv, x, &gradient, &mut dw, Some((&packed, dx, epilogue)));
+            conv::backward(set, conv, x, &gradient, &mut dw, Some((&packed, dx, epilogue)));
         };
         let dx = match dx {
             InputGradient::Unwanted => {
-                conv::backward(path, conv, x, &gradient, &mut dw, None);
+                conv::backward(set, conv, x, &gradient, &mut dw, None);
                 None
             }
-            InputGradient::New => Some(filled(conv.input().blocked_len(path), |dx| into(dx, false)).0),
+            InputGradient::New => Some(filled(conv.input().blocked_len(set), |dx| into(dx, false)).0),
             InputGradient::AddedTo(mut dx) => {
                 into(dx.storage_mut(), true);
                 Some(dx)

@@ -3,12 +3,12 @@
 //! They exist for the `flex` CPU backend, with autodiff and without. Activations travel between them as [`Blocked`]: a flat
 //! tensor in the kernels' layout, which Burn's own operations cannot read but autodiff can carry.
 
+mod activation_memory;
 mod backend;
 mod blocked;
 mod conv_norm;
 mod layer;
 mod pool;
-mod spare;
 mod sparse_input;
 
 pub use blocked::Blocked;

@@ -11,7 +11,7 @@ use burn::backend::ops::FloatTensorOps;
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
 use burn::tensor::{Device, Tensor, TensorData};
-use evenkeel_kernels::Path;
+use evenkeel_kernels::InstructionSet;
 use evenkeel_kernels::mlp::SparseBatch;
 
 /// Above this share of numbers that differ from the first one, a dense product is faster.
@@ -44,7 +44,7 @@ fn pack(x: &FlexTensor, w: &FlexTensor) -> Option<SparseBatch> {
     let (values, _) = (x.as_slice::<f32>()?, w.as_slice::<f32>()?);
     let background = *values.first()?;
     let [columns, outputs] = w.layout().shape().dims();
-    if !SparseBatch::supports(Path::active(), outputs) {
+    if !SparseBatch::supports(InstructionSet::active(), outputs) {
         return None;
     }
     SparseBatch::pack_unless_dense(values, columns, background, DENSE)
@@ -57,7 +57,7 @@ fn forward(x: FlexTensor, w: FlexTensor) -> (FlexTensor, Saved) {
         Some(batch) => {
             let ([rows, _], [_, outputs]) = (x.layout().shape().dims(), w.layout().shape().dims());
             let mut y = vec![0.0; rows * outputs];
-            batch.product(Path::active(), w.as_slice().expect("packed above"), &mut y);
+            batch.product(InstructionSet::active(), w.as_slice().expect("packed above"), &mut y);
             FlexTensor::from_data(TensorData::new(y, [rows, outputs]))
         }
     };
@@ -90,7 +90,7 @@ impl Backward<Flex, 2> for Product {
                 let dy = dy.to_contiguous();
                 let shape = w.layout().shape().clone();
                 let mut dw = vec![0.0; shape.num_elements()];
-                batch.gradient(Path::active(), dy.as_slice().expect("contiguous f32"), &mut dw);
+                batch.gradient(InstructionSet::active(), dy.as_slice().expect("contiguous f32"), &mut dw);
                 FlexTensor::from_data(TensorData::new(dw, shape))
             }
         };

@@ -6,7 +6,9 @@ use burn::module::RunningState;
 use burn::tensor::{Tensor, TensorData};
 use evenkeel::cpu::on_cpu;
 use evenkeel_kernels::batch_norm::{EPSILON, Normaliser};
-use evenkeel_kernels::{Buffer, ConvShape, Epilogue, PackedWeights, Path, Shape, conv, layout, pool};
+use evenkeel_kernels::{
+    BatchShape, Buffer, ConvShape, Epilogue, InstructionSet, PackedWeights, conv, layout, pool,
+};
 use rayon::prelude::*;
 
 use super::{Backbone, ConvNorm, ResidualBlock, SlimResNet};
@@ -18,18 +20,18 @@ const BLOCKS: usize = 2;
 
 /// Images in the layout of the kernels, converted once.
 pub struct PackedImages {
-    shape: Shape,
+    shape: BatchShape,
     data: Buffer,
 }
 
 impl PackedImages {
     /// From `[images][channels][height][width]`.
     pub fn pack(images: &[f32], shape: InputShape) -> Self {
-        let path = Path::active();
+        let set = InstructionSet::active();
         let batch = images.len() / shape.len().max(1);
-        let shape = Shape::new(batch, shape.channels, shape.height, shape.width);
-        let mut data = Buffer::zeroed(shape.blocked_len(path));
-        layout::to_blocked(path, &shape, images, &mut data);
+        let shape = BatchShape::new(batch, shape.channels, shape.height, shape.width);
+        let mut data = Buffer::zeroed(shape.blocked_len(set));
+        layout::to_blocked(set, &shape, images, &mut data);
         Self { shape, data }
     }
 
@@ -49,7 +51,7 @@ impl PackedImages {
 pub struct FoldedBackbone {
     layers: Backbone<Folded>,
     /// Of the maps in front of the pooling.
-    last: Shape,
+    last: BatchShape,
 }
 
 /// A convolution with its BatchNorm folded in.
@@ -60,8 +62,8 @@ struct Folded {
 }
 
 impl Folded {
-    fn new(layer: &ConvNorm, input: Shape) -> Self {
-        let path = Path::active();
+    fn new(layer: &ConvNorm, input: BatchShape) -> Self {
+        let set = InstructionSet::active();
         let values = |tensor: Tensor<1>| -> Vec<f32> {
             on_cpu(tensor).as_slice().expect("parameters are f32").to_vec()
         };
@@ -84,16 +86,16 @@ impl Folded {
         let mut folded = vec![0.0; weights.len()];
         normaliser.fold(weights, &mut folded);
         let mut packed = PackedWeights::new();
-        packed.pack_forward(path, &conv, &folded);
+        packed.pack_forward(set, &conv, &folded);
         Self { conv, packed, bias: normaliser.shift().to_vec() }
     }
 
     fn run(&self, batch: usize, x: &[f32], residual: Option<&[f32]>, relu: bool, y: &mut Buffer) {
-        let path = Path::active();
+        let set = InstructionSet::active();
         let conv = self.conv.with_batch(batch);
-        y.resize(conv.output().blocked_len(path));
+        y.resize(conv.output().blocked_len(set));
         let epilogue = Epilogue { bias: Some(&self.bias), residual, relu, accumulate: false };
-        conv::forward(path, &conv, x, &self.packed, y, epilogue);
+        conv::forward(set, &conv, x, &self.packed, y, epilogue);
     }
 }
 
@@ -130,8 +132,8 @@ impl ResidualBlock<Folded> {
 impl FoldedBackbone {
     /// Of the backbone as it is now, for images of this shape.
     pub fn new(backbone: &Backbone<ConvNorm>, shape: InputShape) -> Self {
-        let chunk = BLOCKS * Path::active().lanes();
-        let input = Shape::new(chunk, shape.channels, shape.height, shape.width);
+        let chunk = BLOCKS * InstructionSet::active().lanes();
+        let input = BatchShape::new(chunk, shape.channels, shape.height, shape.width);
         let (layers, last) = backbone.follow(input, |layer, input| {
             let folded = Folded::new(layer, input);
             let output = folded.conv.output();
@@ -151,8 +153,8 @@ impl FoldedBackbone {
         images: &PackedImages,
         finish: impl Fn(Vec<f32>) -> Vec<f32> + Sync,
     ) -> Vec<f32> {
-        let path = Path::active();
-        let chunk = BLOCKS * path.lanes();
+        let set = InstructionSet::active();
+        let chunk = BLOCKS * set.lanes();
         let stem = &self.layers.stem;
         assert_eq!(
             images.shape,
@@ -170,13 +172,13 @@ impl FoldedBackbone {
                 let mut work = WORK.take();
                 stem.run(batch, data, None, true, &mut work.x);
                 self.layers.blocks.iter().for_each(|block| block.run(batch, &mut work));
-                let last = Shape { batch, ..self.last };
+                let last = BatchShape { batch, ..self.last };
                 let pooled = pool::pooled(&last);
-                let mut averages = vec![0.0; pooled.blocked_len(path)];
-                pool::average_pool(path, &last, &work.x, &mut averages);
+                let mut averages = vec![0.0; pooled.blocked_len(set)];
+                pool::average_pool(set, &last, &work.x, &mut averages);
                 WORK.set(work);
                 let mut features = vec![0.0; batch * pooled.image_len()];
-                layout::from_blocked(path, &pooled, &averages, &mut features);
+                layout::from_blocked(set, &pooled, &averages, &mut features);
                 finish(features)
             })
             .collect();

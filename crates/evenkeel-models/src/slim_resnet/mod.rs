@@ -13,7 +13,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::GainLinear;
-use crate::architecture::{Architecture, Frozen, InputShape};
+use crate::architecture::{Architecture, BACKBONE, Frozen, HEAD, InputShape};
 use crate::ops::{Blocked, average_pool, residual_block};
 use crate::state_dict::StateDict;
 
@@ -136,7 +136,7 @@ impl Modulated for SlimResNet {
     }
 
     fn backbone() -> Option<&'static str> {
-        Some(r"(^|\.)backbone\.")
+        Some(BACKBONE)
     }
 }
 
@@ -185,7 +185,7 @@ impl Architecture for SlimResNet {
     }
 
     fn modulated() -> &'static str {
-        r"(^|\.)head\."
+        HEAD
     }
 
     fn freeze_backbone(&self, shape: InputShape) -> Option<Box<dyn Frozen<Self>>> {

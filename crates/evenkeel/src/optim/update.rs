@@ -11,14 +11,22 @@ const CHUNK: usize = 1 << 15;
 /// `a·y + b·x`.
 pub(crate) fn scaled_sum<const D: usize>(a: f64, y: Tensor<D>, b: f64, x: Tensor<D>) -> Tensor<D> {
     let (a32, b32) = (a as f32, b as f32);
-    let on_cpu = with_numbers([&x], y, |y, [x]| *y = a32 * *y + b32 * x);
+    let on_cpu = with_numbers([&x], y, |y, [x]| {
+        for (y, x) in y.iter_mut().zip(x) {
+            *y = a32 * *y + b32 * x;
+        }
+    });
     on_cpu.unwrap_or_else(|y| y.mul_scalar(a) + x.mul_scalar(b))
 }
 
 /// `a·y + b·x²`.
 pub(crate) fn scaled_sum_of_squares<const D: usize>(a: f64, y: Tensor<D>, b: f64, x: Tensor<D>) -> Tensor<D> {
     let (a32, b32) = (a as f32, b as f32);
-    let on_cpu = with_numbers([&x], y, |y, [x]| *y = a32 * *y + b32 * (x * x));
+    let on_cpu = with_numbers([&x], y, |y, [x]| {
+        for (y, x) in y.iter_mut().zip(x) {
+            *y = a32 * *y + b32 * (x * x);
+        }
+    });
     on_cpu.unwrap_or_else(|y| y.mul_scalar(a) + x.square().mul_scalar(b))
 }
 
@@ -31,17 +39,21 @@ pub(crate) fn scaled_quotient<const D: usize>(
     epsilon: f64,
 ) -> Tensor<D> {
     let (rate32, epsilon32) = (rate as f32, epsilon as f32);
-    let on_cpu = with_numbers([&m, &v], w, |w, [m, v]| *w -= rate32 * m / (v.sqrt() + epsilon32));
+    let on_cpu = with_numbers([&m, &v], w, |w, [m, v]| {
+        for ((w, m), v) in w.iter_mut().zip(m).zip(v) {
+            *w -= rate32 * m / (v.sqrt() + epsilon32);
+        }
+    });
     on_cpu.unwrap_or_else(|w| w - m.mul_scalar(rate) / v.sqrt().add_scalar(epsilon))
 }
 
-/// Runs `work` on each number of `y`, which it changes, with those of `inputs` at the same place. Returns `y` as it was if one of
-/// them is not a tensor of `f32` on the CPU.
+/// Runs `work` on parts of the numbers of `y`, which it changes, with the same parts of `inputs`, on all threads. Returns `y` as it was
+/// if one of them is not a tensor of `f32` on the CPU.
 #[allow(clippy::result_large_err)] // the tensor comes back either way
 fn with_numbers<const D: usize, const N: usize>(
     inputs: [&Tensor<D>; N],
     y: Tensor<D>,
-    work: impl Fn(&mut f32, [f32; N]) + Sync,
+    work: impl Fn(&mut [f32], [&[f32]; N]) + Sync,
 ) -> Result<Tensor<D>, Tensor<D>> {
     let inputs = inputs.map(|input| flex(input.clone()).map(contiguous));
     let numbers = inputs.each_ref().map(|input| input.as_ref().and_then(|input| input.as_slice::<f32>()));
@@ -52,11 +64,8 @@ fn with_numbers<const D: usize, const N: usize>(
     in_place(y, |y| {
         assert!(numbers.iter().all(|input| input.len() == y.len()), "tensors of one shape");
         y.par_chunks_mut(CHUNK).enumerate().for_each(|(i, y)| {
-            // Slices of one known length: the compiler drops the checks and vectorises the loop.
-            let inputs = numbers.map(|input| &input[i * CHUNK..][..y.len()]);
-            for (k, y) in y.iter_mut().enumerate() {
-                work(y, inputs.map(|input| input[k]));
-            }
+            let len = y.len();
+            work(y, numbers.map(|input| &input[i * CHUNK..][..len]));
         });
     })
 }
