@@ -27,6 +27,7 @@ fn commit(root: &Path) -> String {
         return if changes { format!("{commit}+changes") } else { commit };
     }
     let packed = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(".cargo_vcs_info.json"));
-    let sha = packed.ok().and_then(|text| Some(text.split_once("\"sha1\": \"")?.1.split_once('"')?.0.to_string()));
+    let sha =
+        packed.ok().and_then(|text| Some(text.split_once("\"sha1\": \"")?.1.split_once('"')?.0.to_string()));
     sha.unwrap_or_else(|| "unknown (built without git)".to_string())
 }

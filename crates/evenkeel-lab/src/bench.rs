@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use burn::tensor::Device;
 use evenkeel_data::{DataSet, ImageShape, Images, Labelled, Loaded, Normalization};
-use evenkeel_kernels::{Path, peak};
+use evenkeel_kernels::{InstructionSet, peak};
 use evenkeel_models::{Architecture, Visit};
 use serde::Serialize;
 
@@ -108,7 +108,7 @@ impl Workload {
         let flops = self.flops * (3 * batch + self.evaluated) as f64;
         let gflops = flops / iteration_ms / 1e6;
         // The machine's peak, whatever kernels are forced.
-        let fastest = Path::available().pop().unwrap_or(Path::PORTABLE);
+        let fastest = InstructionSet::available().pop().unwrap_or(InstructionSet::PORTABLE);
         Ok(Measurement {
             workload: self.name,
             threads,
@@ -122,7 +122,6 @@ impl Workload {
             peak_memory_mib: peak_memory_mib(),
         })
     }
-
 }
 
 /// Times a workload with the network that its spec names: milliseconds of each training step, evaluation and iteration.

@@ -11,7 +11,7 @@ mod list;
 mod metrics;
 mod output;
 mod report;
-//mod reproduce;
+mod reproduce;
 mod run;
 mod serve;
 mod status;
@@ -44,7 +44,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
-    //Reproduce(reproduce::Args),
+    Reproduce(reproduce::Args),
     Status(status::Args),
     Metrics(metrics::Args),
     Report(report::Args),
@@ -61,7 +61,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
-        //Command::Reproduce(args) => reproduce::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Metrics(args) => metrics::run(&args),
         Command::Report(args) => report::run(&args),

@@ -10,7 +10,7 @@ pub mod bench;
 pub mod cli;
 pub mod paper;
 pub mod program;
-//pub mod reproduce;
+pub mod reproduce;
 pub mod run;
 pub mod serve;
 pub mod spec;

@@ -142,8 +142,7 @@ pub fn gain_sweep(gamma: f64, eta: f64) -> Option<(Estimate, Estimate)> {
 /// subset or on all test images).
 pub fn comparable(spec: &RunSpec) -> Option<PaperRow> {
     let benchmark = Benchmark::named(&spec.benchmark)?;
-    let protocol =
-        |settings: &Settings| Settings {
+    let protocol = |settings: &Settings| Settings {
         eval_samples: None,
         eval_all_tasks: false,
         probes: ProbeSpecs::default(),

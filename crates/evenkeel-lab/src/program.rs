@@ -8,5 +8,5 @@ pub const COMMIT: &str = env!("EVENKEEL_COMMIT");
 
 /// Name of the kernels that it uses here: the last digits of every number depend on them.
 pub fn kernels() -> &'static str {
-    evenkeel_kernels::Path::active().name()
+    evenkeel_kernels::InstructionSet::active().name()
 }

@@ -36,7 +36,11 @@ struct Cache {
 
 impl Server {
     /// Listens on `address`, which must be one of this computer only.
-    pub fn bind(address: SocketAddr, dirs: Vec<PathBuf>, against: Option<String>) -> Result<Self, Box<dyn Error + Send + Sync>> {
+    pub fn bind(
+        address: SocketAddr,
+        dirs: Vec<PathBuf>,
+        against: Option<String>,
+    ) -> Result<Self, Box<dyn Error + Send + Sync>> {
         if !address.ip().is_loopback() {
             return Err("only loopback addresses are allowed".into());
         }
@@ -118,7 +122,8 @@ impl Server {
         }
         // A point that is added in the meantime gives another version: the page asks again.
         let version = cache.version.clone();
-        let page = document("evenkeel, live", Folders::read(&self.dirs), self.against.as_deref()).to_live_html(&version);
+        let page = document("evenkeel, live", Folders::read(&self.dirs), self.against.as_deref())
+            .to_live_html(&version);
         cache.page = Some((version, page.clone()));
         page
     }

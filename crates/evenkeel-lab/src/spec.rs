@@ -173,7 +173,11 @@ impl RunSpec {
 
     /// What the runs of a table have in common: all but the seed and the optimizer, whatever its parameters, reset and freezing.
     pub fn protocol(&self) -> Protocol<'_> {
-        Protocol { benchmark: &self.benchmark, settings: &self.settings, data_sha256: self.data_sha256.as_deref() }
+        Protocol {
+            benchmark: &self.benchmark,
+            settings: &self.settings,
+            data_sha256: self.data_sha256.as_deref(),
+        }
     }
 }
 

@@ -13,6 +13,10 @@ pub enum Side {
     Less,
     /// It is positive.
     More,
+    /// It is below a threshold other than zero: "not clearly more".
+    Below(f64),
+    /// It is above a threshold other than zero: "not clearly less".
+    Above(f64),
     /// It is within ± the margin: two one-sided tests.
     Within(f64),
     /// It is not below minus the margin, in the manner of "competitive": it is within ± the margin, and only a value that is
@@ -32,7 +36,8 @@ pub enum Direction {
 
 /// Student's test of paired differences `d_s = a_s − b_s` over seeds, or of one number per seed against zero.
 ///
-/// For *less* and *more* `p` is that of the two-sided test, and the sign of the mean says where it points. For *within* it is twice the
+/// For *less* and *more* (and *below* and *above* a threshold) `p` is that of the two-sided test, and the side of the mean says where it
+/// points. For *within* it is twice the
 /// smaller of two p-values: of the two one-sided tests for lying inside the margin (the larger of both, as usual), and of the
 /// test for lying outside. So one p below 0.05 means the same for every kind of claim.
 ///
@@ -61,8 +66,10 @@ impl Evidence {
     pub fn of(differences: &[f64], side: Side) -> Option<Self> {
         let interval = Interval::of(differences)?;
         let (direction, p) = match side {
-            Side::Less => (towards(interval.mean < 0.0), two_sided(&interval)),
-            Side::More => (towards(interval.mean > 0.0), two_sided(&interval)),
+            Side::Less => (towards(interval.mean < 0.0), two_sided(&interval, 0.0)),
+            Side::More => (towards(interval.mean > 0.0), two_sided(&interval, 0.0)),
+            Side::Below(threshold) => (towards(interval.mean < threshold), two_sided(&interval, threshold)),
+            Side::Above(threshold) => (towards(interval.mean > threshold), two_sided(&interval, threshold)),
             Side::Within(margin) => {
                 let outside = below(&interval, -margin).min(above(&interval, margin));
                 equivalence(&interval, margin, outside)
@@ -91,8 +98,8 @@ fn statistic(interval: &Interval, value: f64) -> (f64, usize) {
     (t, interval.n.saturating_sub(1))
 }
 
-fn two_sided(interval: &Interval) -> f64 {
-    let (t, df) = statistic(interval, 0.0);
+fn two_sided(interval: &Interval, value: f64) -> f64 {
+    let (t, df) = statistic(interval, value);
     two_sided_p(t, df)
 }
 
@@ -125,7 +132,8 @@ mod tests {
     #[test]
     fn p_is_the_tables() {
         // t = 2 with 4 degrees of freedom: p = 0.11611652...
-        let values: Vec<f64> = [-1.0, -0.5, 0.0, 0.5, 1.0].map(|x: f64| x + 2.0 * 0.625_f64.sqrt() / 5_f64.sqrt()).into();
+        let values: Vec<f64> =
+            [-1.0, -0.5, 0.0, 0.5, 1.0].map(|x: f64| x + 2.0 * 0.625_f64.sqrt() / 5_f64.sqrt()).into();
         assert_close(Evidence::of(&values, Side::More).unwrap().p.unwrap(), 0.116_116_523_516_815_6);
     }
 
@@ -146,6 +154,15 @@ mod tests {
         assert_eq!((worse.direction, worse.p.unwrap() < 1e-4), (Direction::Against, true));
         let wide = Evidence::of(&[3.0, -3.0, 2.0, -2.0, 0.1], Side::Within(1.0)).unwrap();
         assert!(wide.p.unwrap() > 0.2);
+    }
+
+    #[test]
+    fn a_threshold_moves_the_test_and_not_the_evidence() {
+        let values = [0.02, 0.03, 0.01, 0.02];
+        let evidence = Evidence::of(&values, Side::Below(0.05)).unwrap();
+        assert_eq!((evidence.direction, evidence.p.unwrap() < 0.01), (Direction::For, true));
+        assert_close(evidence.interval.mean, 0.02);
+        assert_eq!(Evidence::of(&values, Side::Above(0.05)).unwrap().direction, Direction::Against);
     }
 
     #[test]

@@ -120,6 +120,9 @@ mod tests {
         // Open until the end of task 2 (at least two iterations), closed after two in task 3.
         assert_close(value("recovery").unwrap(), 2.0);
         assert_close(value("recovered").unwrap(), 50.0);
-        assert_eq!((value("loss spike"), value("newest task"), value("all-task min-ACC")), (None, None, None));
+        assert_eq!(
+            (value("loss spike"), value("newest task"), value("all-task min-ACC")),
+            (None, None, None)
+        );
     }
 }

@@ -51,7 +51,13 @@ pub fn two_sided_p(t: f64, df: usize) -> f64 {
 /// `P(T ≤ t)`: the p-value of the one-sided test that the mean is below what `t` measures the distance from.
 pub fn lower_tail(t: f64, df: usize) -> f64 {
     let outside = 0.5 * two_sided_p(t, df);
-    if df == 0 { 1.0 } else if t <= 0.0 { outside } else { 1.0 - outside }
+    if df == 0 {
+        1.0
+    } else if t <= 0.0 {
+        outside
+    } else {
+        1.0 - outside
+    }
 }
 
 /// `P(|T| ≤ √df · tan θ)`.
@@ -114,7 +120,10 @@ mod tests {
             assert!((lower_tail(-t, df) - 0.025).abs() < 1e-10, "{df}");
             assert!((lower_tail(t, df) - 0.975).abs() < 1e-10, "{df}");
         }
-        assert_eq!((two_sided_p(0.0, 5), two_sided_p(f64::INFINITY, 5), two_sided_p(3.0, 0)), (1.0, 0.0, 1.0));
+        assert_eq!(
+            (two_sided_p(0.0, 5), two_sided_p(f64::INFINITY, 5), two_sided_p(3.0, 0)),
+            (1.0, 0.0, 1.0)
+        );
     }
 
     #[test]

@@ -6,8 +6,8 @@ use burn::tensor::{Device, Tensor};
 use evenkeel::gain::{Gain, GainConfig};
 use evenkeel::nn::Modulated;
 use evenkeel::optim::{
-    AdamConfig, EntropyLrConfig, Feedback, Gradients, Method, NgmSgdConfig, NotFinite, Rule, SgdConfig, optimizer,
-    optimizers,
+    AdamConfig, EntropyLrConfig, Feedback, Gradients, Method, NgmSgdConfig, NotFinite, Rule, SgdConfig,
+    optimizer, optimizers,
 };
 
 /// `L = Σ aᵢ wᵢ²` with curvatures that differ by a factor of ten.
@@ -59,7 +59,11 @@ impl Feedback<Quadratic> for Exact {
         let loss = model.loss();
         let value = f64::from(loss.clone().into_scalar::<f32>());
         let of = GradientsParams::from_grads(loss.backward(), model);
-        if value.is_finite() { Ok(Gradients { loss: value, entropy: 0.5, of }) } else { Err(NotFinite(value)) }
+        if value.is_finite() {
+            Ok(Gradients { loss: value, entropy: 0.5, of })
+        } else {
+            Err(NotFinite(value))
+        }
     }
 
     fn draw_again(&mut self) {}
@@ -186,7 +190,11 @@ struct Sam {
 }
 
 impl Method<Quadratic> for Sam {
-    fn step(&mut self, model: Quadratic, feedback: &mut dyn Feedback<Quadratic>) -> Result<Quadratic, NotFinite> {
+    fn step(
+        &mut self,
+        model: Quadratic,
+        feedback: &mut dyn Feedback<Quadratic>,
+    ) -> Result<Quadratic, NotFinite> {
         let moved = |model: &Quadratic, gradients: &Gradients, by: f64| {
             let step = |param: &Param<Tensor<1>>| {
                 let gradient = gradients.of.get::<1>(param.id).unwrap();

@@ -216,6 +216,8 @@ impl Judged {
                 let side = match test.side {
                     Side::Less => "less".to_string(),
                     Side::More => "more".to_string(),
+                    Side::Below(threshold) => format!("below {threshold}"),
+                    Side::Above(threshold) => format!("above {threshold}"),
                     Side::Within(margin) => format!("within ±{margin}"),
                     Side::NotBelow(margin) => format!("within ±{margin}, better allowed"),
                 };
@@ -223,7 +225,10 @@ impl Judged {
                 format!("{quantity}: {}{against} ({side}; {n} seeds)", test.a)
             }
             Basis::Exact(..) => "computed, without chance".to_string(),
-            Basis::Identity(holds, _) => if *holds { "true by construction" } else { "BROKEN: the code disagrees with its equation" }.to_string(),
+            Basis::Identity(holds, _) => {
+                if *holds { "true by construction" } else { "BROKEN: the code disagrees with its equation" }
+                    .to_string()
+            }
             Basis::Nothing(why) => why.clone(),
         }
     }
@@ -234,8 +239,17 @@ pub fn tables(judged: &[Judged]) -> Vec<Table> {
     let caption = "What the paper says and what our numbers say. Differences are over the same seeds with Student's 95 % interval; p is \
                    that of the two-sided test, Holm's p is adjusted over the claims of this page, and below 0.05 it decides. \"ours\": \
                    the paper does not say it of this benchmark. The last column is what the paper's own table says, where it has one.";
-    let columns =
-        ["claim", "benchmark", "in the paper", "verdict", "evidence", "p", "Holm's p", "what is measured", "the paper's table"];
+    let columns = [
+        "claim",
+        "benchmark",
+        "in the paper",
+        "verdict",
+        "evidence",
+        "p",
+        "Holm's p",
+        "what is measured",
+        "the paper's table",
+    ];
     let mut tested = Table::new("claims", caption, columns);
     let mut identities = Table::new(
         "identities",
@@ -244,10 +258,13 @@ pub fn tables(judged: &[Judged]) -> Vec<Table> {
     );
     for one in judged {
         let claim = &one.claim;
-        let place = if claim.of_paper { claim.place.clone() } else { format!("ours (the paper: {})", claim.place) };
+        let place =
+            if claim.of_paper { claim.place.clone() } else { format!("ours (the paper: {})", claim.place) };
         if one.verdict == Verdict::Identity {
             let words = [&claim.text, &claim.lineup, &place].map(|text| Cell::text(text.as_str()));
-            identities.rows.push(words.into_iter().chain([one.number(), Cell::text(one.measured())]).collect());
+            identities
+                .rows
+                .push(words.into_iter().chain([one.number(), Cell::text(one.measured())]).collect());
             continue;
         }
         let p = |p: Option<f64>| p.map_or(Cell::Empty, |p| Cell::number(p, 4));
@@ -280,11 +297,14 @@ pub fn paragraphs(judged: &[Judged]) -> Vec<String> {
     let identities = count(judged, Verdict::Identity);
     let counted = judged.len() - identities;
     let counts = Verdict::ALL.iter().filter(|verdict| **verdict != Verdict::Identity);
-    let counts: Vec<String> = counts.map(|verdict| format!("{} {}", count(judged, *verdict), verdict.word())).collect();
-    let beside = if identities > 0 { format!(" ({identities} identities are not counted)") } else { String::new() };
+    let counts: Vec<String> =
+        counts.map(|verdict| format!("{} {}", count(judged, *verdict), verdict.word())).collect();
+    let beside =
+        if identities > 0 { format!(" ({identities} identities are not counted)") } else { String::new() };
     let mut paragraphs = vec![format!("Of {counted} claims: {}{beside}.", counts.join(", "))];
     for one in judged.iter().filter(|one| one.verdict == Verdict::Contradicted) {
-        let whose = if one.claim.of_paper { one.claim.place.clone() } else { "ours, not the paper's".to_string() };
+        let whose =
+            if one.claim.of_paper { one.claim.place.clone() } else { "ours, not the paper's".to_string() };
         paragraphs.push(format!(
             "Contradicted ({whose}): \"{}\" on {}. {} = {}.",
             one.claim.text,
@@ -306,8 +326,8 @@ pub fn paragraphs(judged: &[Judged]) -> Vec<String> {
 pub fn to_csv(judged: &[Judged]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let header = [
-        "claim", "of_paper", "place", "lineup", "quantity", "a", "b", "side", "margin", "seeds", "mean", "low",
-        "high", "p", "holm_p", "verdict",
+        "claim", "of_paper", "place", "lineup", "quantity", "a", "b", "side", "margin", "seeds", "mean",
+        "low", "high", "p", "holm_p", "verdict",
     ];
     let mut write = |record: Vec<String>| writer.write_record(record).expect("memory does not fail");
     write(header.map(String::from).to_vec());
@@ -321,6 +341,8 @@ pub fn to_csv(judged: &[Judged]) -> String {
                 let (side, margin) = match test.side {
                     Side::Less => ("less", None),
                     Side::More => ("more", None),
+                    Side::Below(threshold) => ("below", Some(threshold)),
+                    Side::Above(threshold) => ("above", Some(threshold)),
                     Side::Within(margin) => ("within", Some(margin)),
                     Side::NotBelow(margin) => ("not-below", Some(margin)),
                 };

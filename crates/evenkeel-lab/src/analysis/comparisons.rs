@@ -70,7 +70,10 @@ pub fn comparisons(lineup: &Lineup, against: Option<&str>) -> Vec<Comparison> {
             benchmark: lineup.label.clone(),
             reference: reference.name.clone(),
             against: other.name.clone(),
-            differences: QUANTITIES.iter().filter_map(|quantity| difference(reference, other, quantity)).collect(),
+            differences: QUANTITIES
+                .iter()
+                .filter_map(|quantity| difference(reference, other, quantity))
+                .collect(),
             verdict: Verdict::NotTested,
             adjusted_p: None,
         })

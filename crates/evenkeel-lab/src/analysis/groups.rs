@@ -106,7 +106,8 @@ impl Group {
 
     /// The seeds that count, in order.
     pub fn seed_list(&self) -> Vec<u64> {
-        let all = self.finished.iter().map(|seed| seed.seed).chain(self.diverged.iter().map(|seed| seed.seed));
+        let all =
+            self.finished.iter().map(|seed| seed.seed).chain(self.diverged.iter().map(|seed| seed.seed));
         let mut seeds: Vec<u64> = all.collect();
         seeds.sort_unstable();
         seeds
@@ -195,7 +196,9 @@ impl Lineup {
     /// The group that the others are compared with: the one that is asked for, else the first.
     pub fn reference(&self, against: Option<&str>) -> Option<&Group> {
         match against {
-            Some(name) => self.groups.iter().find(|group| group.spec.optimizer.name == name || group.name == name),
+            Some(name) => {
+                self.groups.iter().find(|group| group.spec.optimizer.name == name || group.name == name)
+            }
             None => self.groups.first(),
         }
     }
@@ -278,7 +281,8 @@ impl Runs {
 
     fn group_of(&mut self, spec: &RunSpec) -> &mut Group {
         let protocol = spec.protocol();
-        let of_lineup = |lineup: &Lineup| lineup.groups.first().is_some_and(|group| group.spec.protocol() == protocol);
+        let of_lineup =
+            |lineup: &Lineup| lineup.groups.first().is_some_and(|group| group.spec.protocol() == protocol);
         let index = self.lineups.iter().position(of_lineup).unwrap_or_else(|| {
             self.lineups.push(Lineup {
                 benchmark: spec.benchmark.clone(),
@@ -332,13 +336,8 @@ impl Runs {
         let finished =
             (0..).zip(curves).map(|(seed, curve)| Finished { seed, curve, extras: vec![] }).collect();
         let settings = spec.settings.clone();
-        let group = Group {
-            spec,
-            name: name.to_string(),
-            finished,
-            diverged: vec![],
-            programs: BTreeSet::new(),
-        };
+        let group =
+            Group { spec, name: name.to_string(), finished, diverged: vec![], programs: BTreeSet::new() };
         let lineup =
             Lineup { benchmark: name.to_string(), label: name.to_string(), settings, groups: vec![group] };
         Self { lineups: vec![lineup], left_out: vec![] }
@@ -346,7 +345,11 @@ impl Runs {
 
     /// Every program that made one of the runs.
     pub fn programs(&self) -> BTreeSet<Program> {
-        self.lineups.iter().flat_map(|lineup| &lineup.groups).flat_map(|group| group.programs.clone()).collect()
+        self.lineups
+            .iter()
+            .flat_map(|lineup| &lineup.groups)
+            .flat_map(|group| group.programs.clone())
+            .collect()
     }
 }
 

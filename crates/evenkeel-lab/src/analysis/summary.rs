@@ -51,18 +51,27 @@ pub struct Row {
 impl Summary {
     /// Of grouped runs; the comparisons are with `against`, or with the first optimizer of each protocol.
     pub fn of(runs: &Runs, against: Option<&str>) -> Self {
-        let rows = runs.lineups.iter().flat_map(|lineup| lineup.groups.iter().map(move |group| row(lineup, group)));
+        let rows =
+            runs.lineups.iter().flat_map(|lineup| lineup.groups.iter().map(move |group| row(lineup, group)));
         Self {
-            written_by: Program { commit: program::COMMIT.to_string(), kernels: program::kernels().to_string() },
+            written_by: Program {
+                commit: program::COMMIT.to_string(),
+                kernels: program::kernels().to_string(),
+            },
             rows: rows.collect(),
-            comparisons: runs.lineups.iter().flat_map(|lineup| comparisons::comparisons(lineup, against)).collect(),
+            comparisons: runs
+                .lineups
+                .iter()
+                .flat_map(|lineup| comparisons::comparisons(lineup, against))
+                .collect(),
             left_out: runs.left_out.clone(),
         }
     }
 }
 
 fn row(lineup: &Lineup, group: &Group) -> Row {
-    let intervals = QUANTITIES.iter().filter_map(|quantity| Some((quantity.name, group.interval(&quantity.into())?)));
+    let intervals =
+        QUANTITIES.iter().filter_map(|quantity| Some((quantity.name, group.interval(&quantity.into())?)));
     Row {
         benchmark: lineup.benchmark.clone(),
         protocol: lineup.label.clone(),

@@ -63,7 +63,11 @@ pub fn mean_curve(lineups: &[Lineup]) -> Table {
                    the paper does. It is no confidence interval.";
     let mut table = Table::new("mean-curve", caption, columns(lineups, metrics.into_iter().chain(gaps)));
     let cells = |values: [Option<Estimate>; 4]| {
-        values.into_iter().zip([2, 2, 2, 3]).map(|(value, digits)| estimate(value, digits)).collect::<Vec<_>>()
+        values
+            .into_iter()
+            .zip([2, 2, 2, 3])
+            .map(|(value, digits)| estimate(value, digits))
+            .collect::<Vec<_>>()
     };
     for lineup in lineups {
         for group in lineup.finished() {
@@ -73,7 +77,9 @@ pub fn mean_curve(lineups: &[Lineup]) -> Table {
             row.extend(cells([Some(ours.avg_acc), Some(ours.avg_min_acc), Some(ours.wc_acc), ours.avg_sg]));
             row.extend(ours.sg_per_transition.iter().map(|sg| estimate(*sg, 3)));
             table.rows.push(row);
-            if let Some(PaperRow { avg_acc, avg_min_acc, wc_acc, avg_sg, sg_per_transition }) = group.published() {
+            if let Some(PaperRow { avg_acc, avg_min_acc, wc_acc, avg_sg, sg_per_transition }) =
+                group.published()
+            {
                 let mut row = start(lineups, lineup, group);
                 row.extend([Cell::text("paper"), Cell::number(PAPER_SEEDS as f64, 0)]);
                 row.extend(cells([avg_acc, avg_min_acc, wc_acc, avg_sg].map(Some)));
@@ -113,7 +119,9 @@ fn quantities(id: &str, caption: &str, lineups: &[Lineup], wanted: fn(&Quantity)
         for group in &lineup.groups {
             let mut row = start(lineups, lineup, group);
             row.extend([group.seeds(), group.diverged.len()].map(|n| Cell::number(n as f64, 0)));
-            row.extend(shown.iter().map(|quantity| interval(group.interval(&(*quantity).into()), quantity.digits)));
+            row.extend(
+                shown.iter().map(|quantity| interval(group.interval(&(*quantity).into()), quantity.digits)),
+            );
             table.rows.push(row);
         }
     }

@@ -55,14 +55,25 @@ fn tables(runs: &Runs, against: Option<&str>, style: TableStyle) -> String {
 /// What a reader must know beside the numbers: runs that are not counted, and programs that are mixed.
 pub fn notes(runs: &Runs) -> Vec<String> {
     let left_out = runs.left_out.iter();
-    let mut notes: Vec<String> =
-        left_out.map(|out| format!("not counted: {} {} seed {}: {}", out.benchmark, out.optimizer, out.seed, out.reason)).collect();
+    let mut notes: Vec<String> = left_out
+        .map(|out| {
+            format!("not counted: {} {} seed {}: {}", out.benchmark, out.optimizer, out.seed, out.reason)
+        })
+        .collect();
     for lineup in &runs.lineups {
-        let programs: std::collections::BTreeSet<_> = lineup.groups.iter().flat_map(|group| &group.programs).collect();
+        let programs: std::collections::BTreeSet<_> =
+            lineup.groups.iter().flat_map(|group| &group.programs).collect();
         if programs.len() > 1 {
-            let names: Vec<String> =
-                programs.iter().map(|program| format!("{} kernels of commit {}", program.kernels, program.commit)).collect();
-            notes.push(format!("{}: runs of {} programs in one table: {}", lineup.label, programs.len(), names.join("; ")));
+            let names: Vec<String> = programs
+                .iter()
+                .map(|program| format!("{} kernels of commit {}", program.kernels, program.commit))
+                .collect();
+            notes.push(format!(
+                "{}: runs of {} programs in one table: {}",
+                lineup.label,
+                programs.len(),
+                names.join("; ")
+            ));
         }
     }
     notes
@@ -99,7 +110,9 @@ fn csv(runs: &Runs) -> String {
     }
     write(header);
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-    for (lineup, group) in runs.lineups.iter().flat_map(|lineup| lineup.groups.iter().map(move |g| (lineup, g))) {
+    for (lineup, group) in
+        runs.lineups.iter().flat_map(|lineup| lineup.groups.iter().map(move |g| (lineup, g)))
+    {
         let optimizer = &group.spec.optimizer;
         let mut record = vec![lineup.label.clone(), optimizer.name.clone(), optimizer.to_string()];
         record.extend([group.seeds(), group.diverged.len()].map(|n| n.to_string()));

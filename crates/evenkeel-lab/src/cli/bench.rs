@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use evenkeel_kernels::Path;
+use evenkeel_kernels::InstructionSet;
 
 use super::output::print;
 use crate::bench::{Measurement, Workload};
@@ -69,7 +69,7 @@ fn describe(m: &Measurement) -> String {
         "{}, {} threads, {}: {:.2} ms per iteration (train {} images {:.2}, eval {} images {:.2}); {:.0} GFLOP/s-equivalent, {:.2} of the FMA peak{}\n",
         m.workload,
         m.threads,
-        Path::active().name(),
+        InstructionSet::active().name(),
         m.iteration_ms,
         m.batch,
         m.train_ms,

@@ -73,7 +73,8 @@ pub(super) fn must_be_there(runs: &Runs, against: Option<&str>) -> anyhow::Resul
         .collect();
     known.sort_unstable();
     known.dedup();
-    Err(BadInput(format!("--against {name}: no such optimizer among these runs{}", suggest(name, &known))).into())
+    Err(BadInput(format!("--against {name}: no such optimizer among these runs{}", suggest(name, &known)))
+        .into())
 }
 
 /// The runs of a folder, in the order of tables.

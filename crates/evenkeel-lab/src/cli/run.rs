@@ -76,7 +76,9 @@ impl Args {
             let names: Vec<&str> = named.map(|optimizer| optimizer.name.as_str()).collect();
             if !names.contains(&name.as_str()) {
                 let hint = suggest(name, &names);
-                return Err(BadInput(format!("--against {name}: it is not among the optimizers{hint}")).into());
+                return Err(
+                    BadInput(format!("--against {name}: it is not among the optimizers{hint}")).into()
+                );
             }
         }
         Ok(checked)
@@ -125,7 +127,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // The file tells of everything in the folder, as `evenkeel metrics` does; the table of this experiment.
     let against = args.against.as_deref();
     let everything = Runs::load(&runs_of(&out)?);
-    let there = against.filter(|_| everything.lineups.iter().any(|lineup| lineup.reference(against).is_some()));
+    let there =
+        against.filter(|_| everything.lineups.iter().any(|lineup| lineup.reference(against).is_some()));
     write_json(&out.join("summary.json"), &Summary::of(&everything, there))?;
     if ended.stopped() {
         return Ok(ExitCode::from(130));

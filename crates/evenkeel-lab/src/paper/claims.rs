@@ -68,7 +68,11 @@ mod tests {
     fn every_claim_is_judged_by_a_result_or_says_why_not() {
         for (i, claim) in PaperClaim::all().iter().enumerate() {
             assert!(PaperClaim::all()[..i].iter().all(|other| other.id != claim.id), "{} twice", claim.id);
-            assert!(!claim.place.is_empty() && !claim.quote.is_empty() && !claim.says.is_empty(), "{}", claim.id);
+            assert!(
+                !claim.place.is_empty() && !claim.quote.is_empty() && !claim.says.is_empty(),
+                "{}",
+                claim.id
+            );
             match (&claim.result, &claim.tested_by, &claim.untested) {
                 (Some(name), None, None) => {
                     let result = RESULTS.iter().find(|result| result.name == name);

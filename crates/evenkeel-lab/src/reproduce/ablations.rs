@@ -81,7 +81,9 @@ fn resembles(lineup: &Lineup) -> Option<Claim> {
     let gap = Measure::named("avg-SG");
     let of = |name: &str| lineup.find(name).and_then(|group| group.values(&gap));
     let (own, ngm, msgd) = (of("entropy-lr")?, of("ngm-sgd")?, of("msgd")?);
-    let find = |values: &[(u64, f64)], seed: u64| values.iter().find(|(other, _)| *other == seed).map(|(_, value)| *value);
+    let find = |values: &[(u64, f64)], seed: u64| {
+        values.iter().find(|(other, _)| *other == seed).map(|(_, value)| *value)
+    };
     let values = own.iter().filter_map(|&(seed, a)| {
         Some(Paired { seed, a, b: Some(f64::midpoint(find(&ngm, seed)?, find(&msgd, seed)?)) })
     });
@@ -121,8 +123,18 @@ fn figure(lineup: &Lineup) -> Figure {
     figure.panels = vec![
         Panel::new("Task-1 accuracy", x(), Axis::new("task-1 accuracy (%)"), task1_accuracy(lineup)),
         Panel::new("All seen tasks", x(), Axis::new("cumulative accuracy (%)"), seen),
-        Panel::new("Newest task", Axis::new("task"), Axis::new("accuracy on the newest task (%)"), newest(lineup)),
-        Panel::new("Trade-off", Axis::new("avg-SG"), Axis::new("final cumulative accuracy (%)"), trade_off(lineup)),
+        Panel::new(
+            "Newest task",
+            Axis::new("task"),
+            Axis::new("accuracy on the newest task (%)"),
+            newest(lineup),
+        ),
+        Panel::new(
+            "Trade-off",
+            Axis::new("avg-SG"),
+            Axis::new("final cumulative accuracy (%)"),
+            trade_off(lineup),
+        ),
     ];
     figure
 }

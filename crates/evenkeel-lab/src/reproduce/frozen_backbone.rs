@@ -1,22 +1,39 @@
 //! The appendix on layer freezing.
 
-use evenkeel_metrics::Estimate;
+use evenkeel_metrics::{Side, stats};
 use evenkeel_report::figure::Lines;
 use evenkeel_report::{Axis, Cell, Figure, Panel, Table};
 
-use super::claim::{Claim, Side, Verdict};
-use super::curves::{Spread, band, task1_accuracy};
-use super::runs::{Group, Runs, Stream, estimate, sg};
-use super::{Page, metrics_table};
-use crate::extra::TRAIN_ACC;
-use crate::paper::{PaperRow, published};
+use super::measures::sg;
+use super::{Page, Result};
+use crate::analysis::claims::Claim;
+use crate::analysis::mean_curves::{BAND, band, task1_accuracy};
+use crate::analysis::{Lineup, Measure, Runs, tables};
+use crate::run::probes::train_acc::TRAIN_ACC;
 
-const PLACE: &str = "appendix on layer freezing";
+pub(super) const RESULT: Result = Result::of_runs(
+    "frozen-backbone",
+    "appendix on layer freezing",
+    "MSGD with the convolutional part frozen after task 1",
+    include_str!("frozen_backbone.rs"),
+    page,
+    r#"
+# The appendix on layer freezing: only the head trains after task 1. The convolutional part is frozen as a whole, its
+# BatchNorm statistics included: features of an image then no longer change, which is what the appendix asks about.
+benchmark = "split-cifar10"
+optimizers = ["ngm-sgd", "msgd", "msgd-frozen"]
+seeds = 5
+train_acc = true
+"#,
+);
+
 /// Training accuracy is that of one batch: averaged over so many iterations for the figure.
 const SMOOTHING: usize = 10;
 
-pub(super) fn page(runs: &Runs) -> Page {
-    let streams = runs.streams();
+/// A gap that is smaller by no more than this is not reduced.
+const SAME_GAP: f64 = 0.05;
+
+fn page(runs: &Runs) -> Page {
     Page {
         paragraphs: vec![
             "MSGD whose convolutional part is frozen after task 1, beside MSGD and NGM-SGD. The paper does not say what becomes of \
@@ -25,97 +42,101 @@ pub(super) fn page(runs: &Runs) -> Page {
              Training accuracy is that of each batch before the update."
                 .to_string(),
         ],
-        claims: streams.iter().flat_map(claims).collect(),
-        tables: vec![
-            metrics_table::beside_paper(&streams, paper_row),
-            metrics_table::per_transition(&streams, paper_row),
-            train_table(&streams),
-            metrics_table::per_seed(&streams),
-        ],
-        figures: streams.iter().map(figure).collect(),
+        claims: runs.lineups.iter().flat_map(claims).collect(),
+        tables: tables::all(&runs.lineups, None).into_iter().chain([train_table(&runs.lineups)]).collect(),
+        figures: runs.lineups.iter().map(figure).collect(),
     }
 }
 
-fn paper_row(stream: &Stream<'_>, group: &Group) -> Option<PaperRow> {
-    published(stream.benchmark, &group.spec.optimizer.name)
-}
-
-/// Mean training accuracy of each seed in the tasks that `of` chooses.
-fn train_acc(group: &Group, of: impl Fn(usize) -> bool) -> Vec<f64> {
-    let mean = |rows: Vec<(u64, usize, f64)>| {
+/// Mean training accuracy of a seed in the tasks that `wanted` chooses.
+fn train_acc(name: &str, wanted: impl Fn(usize) -> bool + 'static) -> Measure<'static> {
+    Measure::new(name, 2, move |seed| {
+        let rows = seed.recorded(TRAIN_ACC);
         let values: Vec<f64> =
-            rows.iter().filter(|(_, task, _)| of(*task)).map(|(.., value)| *value).collect();
-        evenkeel_metrics::stats::mean(&values)
-    };
-    group.extra(TRAIN_ACC).into_iter().map(mean).collect()
+            rows.iter().filter(|(_, task, _)| wanted(*task)).map(|(.., value)| *value).collect();
+        (!values.is_empty()).then(|| stats::mean(&values))
+    })
 }
 
-fn claims(stream: &Stream<'_>) -> Vec<Claim> {
-    let Some((frozen, msgd)) = stream.find("msgd-frozen").zip(stream.find("msgd")) else { return Vec::new() };
-    let mut claims = Vec::new();
-    let later = |group: &Group| train_acc(group, |task| task > 1);
-    let (a, b) = (later(frozen), later(msgd));
-    let differences: Vec<f64> = frozen
-        .seeds
-        .iter()
-        .zip(&a)
-        .filter_map(|(seed, a)| Some(a - b[msgd.seeds.iter().position(|other| other == seed)?]))
-        .collect();
-    claims.push(Claim::of_differences(
-        (PLACE, "freezing leads to lower training accuracy on later tasks".to_string()),
-        &differences,
-        Side::Less,
-        ("training accuracy after task 1: MSGD-frozen − MSGD", 2),
-    ));
-    claims.extend(consistency(frozen, msgd));
+fn claims(lineup: &Lineup) -> Vec<Claim> {
+    let Some((frozen, msgd)) = lineup.find("msgd-frozen").zip(lineup.find("msgd")) else { return Vec::new() };
+    let later = train_acc("training accuracy after task 1", |task| task > 1);
+    let text = "freezing leads to lower training accuracy on later tasks";
+    let mut claims =
+        vec![Claim::compare("frozen-learns-less", lineup, text, (frozen, msgd), Side::Less, &later)];
+    for k in 1..lineup.tasks() {
+        let text = format!("freezing does not reduce the gap at {k}→{} by more than {SAME_GAP}", k + 1);
+        let pair = (frozen, msgd);
+        claims.push(Claim::compare(
+            "frozen-does-not-help-consistently",
+            lineup,
+            text,
+            pair,
+            Side::Above(-SAME_GAP),
+            &sg(k),
+        ));
+    }
+    let gap = Measure::named("avg-SG");
+    let half = Measure::named("avg-SG");
+    let half = Measure { of: Box::new(move |seed| Some(0.5 * (half.of)(seed)?)), ..Measure::named("avg-SG") };
+    claims.extend(more_than_half(lineup, &gap, &half));
+    if let Some(ngm) = lineup.find("ngm-sgd") {
+        let text = "NGM-SGD has a smaller gap than MSGD-frozen";
+        claims.push(Claim::compare("ngm-against-frozen", lineup, text, (ngm, frozen), Side::Less, &gap));
+        let text = "NGM-SGD learns the newest task better than MSGD-frozen";
+        let newest = Measure::named("newest task");
+        claims.push(Claim::compare("ngm-against-frozen", lineup, text, (ngm, frozen), Side::More, &newest));
+    }
     claims
 }
 
-/// "Does not consistently reduce the gap": one switch at which the gap grows bears it out, a smaller one at all contradicts it.
-fn consistency(frozen: &Group, msgd: &Group) -> Option<Claim> {
-    let text = "freezing does not consistently reduce the stability gap";
-    let switches = 1..frozen.curves[0].tasks();
-    let each: Vec<Claim> = switches
-        .map(|k| {
-            let measure = format!("SG {k}→{}", k + 1);
-            let what = (PLACE, text.to_string());
-            Claim::compare(what, (frozen, msgd), Side::More, (&measure, 3), sg(k))
-        })
-        .collect();
-    let larger = each.iter().find(|claim| claim.verdict == Verdict::Holds);
-    let open = each.iter().find(|claim| claim.verdict == Verdict::Undecided);
-    larger.or(open).or(each.first()).cloned()
+/// More than half of MSGD's gap remains when only the head can change.
+fn more_than_half(lineup: &Lineup, gap: &Measure<'_>, half: &Measure<'_>) -> Option<Claim> {
+    use crate::analysis::claims::{Basis, Paired, Test};
+    let (frozen, msgd) = lineup.find("msgd-frozen").zip(lineup.find("msgd"))?;
+    let (own, other) = (frozen.values(gap)?, msgd.values(half)?);
+    let find = |seed: u64| other.iter().find(|(known, _)| *known == seed).map(|(_, value)| *value);
+    let values = own.iter().filter_map(|&(seed, a)| Some(Paired { seed, a, b: Some(find(seed)?) }));
+    let test = Test {
+        quantity: "avg-SG".to_string(),
+        a: frozen.name.clone(),
+        b: Some(format!("half of {}'s", msgd.name)),
+        side: Side::More,
+        values: values.collect(),
+        digits: 3,
+    };
+    let text = "more than half of MSGD's gap remains when only the head can change";
+    Some(Claim::new("gap-sits-in-head", lineup, text, Basis::Seeds(test)))
 }
 
-fn train_table(streams: &[Stream<'_>]) -> Table {
-    let tasks =
-        streams.iter().flat_map(Stream::finished).map(|group| group.curves[0].tasks()).max().unwrap_or(0);
+fn train_table(lineups: &[Lineup]) -> Table {
+    let tasks = lineups.iter().map(Lineup::tasks).max().unwrap_or(0);
     let mut columns = vec!["optimizer".to_string()];
     columns.extend((1..=tasks).map(|k| format!("task {k}")));
     let caption =
-        "Training accuracy (%), mean over the iterations of each task; ± standard deviation over seeds.";
+        "Training accuracy (%), mean over the iterations of each task; Student's 95 % interval over seeds.";
     let mut table = Table::new("training-accuracy", caption, columns);
-    for group in streams.iter().flat_map(Stream::finished) {
-        let mut row = vec![Cell::text(group.name())];
-        row.extend((1..=tasks).map(|k| {
-            let found: Option<Estimate> = estimate(&train_acc(group, |task| task == k));
-            metrics_table::estimate(found, 2)
-        }));
+    for group in lineups.iter().flat_map(Lineup::finished) {
+        let mut row = vec![Cell::text(&group.name)];
+        row.extend(
+            (1..=tasks)
+                .map(|k| tables::interval(group.interval(&train_acc("train", move |task| task == k)), 2)),
+        );
         table.rows.push(row);
     }
     table
 }
 
-fn figure(stream: &Stream<'_>) -> Figure {
-    let mut figure = Figure::new("frozen", format!("Freezing the convolutional part on {}", stream.label), 2);
+fn figure(lineup: &Lineup) -> Figure {
+    let mut figure = Figure::new("frozen", format!("Freezing the convolutional part on {}", lineup.label), 2);
     figure.caption = format!(
         "a) Task-1 test accuracy, dots: the minimum within each task. b) Accuracy on the training batches, averaged over \
-         {SMOOTHING} iterations. Mean ± standard deviation over seeds."
+         {SMOOTHING} iterations. Line and band: {BAND}."
     );
-    let a = task1_accuracy(stream, Spread::Deviation);
+    let a = task1_accuracy(lineup);
     let mut b = Lines { marks: a.marks.clone(), ..Lines::default() };
-    for group in stream.finished() {
-        let seeds = group.extra(TRAIN_ACC);
+    for group in lineup.finished() {
+        let seeds = group.recorded(TRAIN_ACC);
         let shortest = seeds.iter().map(Vec::len).min().unwrap_or(0);
         let (mut x, mut values) = (Vec::new(), Vec::new());
         for start in (0..shortest).step_by(SMOOTHING) {
@@ -127,7 +148,7 @@ fn figure(stream: &Stream<'_>) -> Figure {
             };
             values.push(seeds.iter().map(mean).collect());
         }
-        b.series.push(band(group.name(), x, &values, Spread::Deviation));
+        b.series.push(band(group.name.clone(), x, &values));
     }
     let x = || Axis::new("iteration");
     figure.panels = vec![

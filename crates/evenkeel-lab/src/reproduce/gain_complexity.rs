@@ -85,28 +85,42 @@ fn claims(lineup: &Lineup, group: &Group) -> Vec<Claim> {
     let mut claims = Vec::new();
     for k in 1..=lineup.tasks() {
         if k > 1 {
-            let rise = Measure::new(format!("gain early in task {k} − at the end of task {}", k - 1), 3, move |seed| {
-                Some(early_gain(&seed.curve, k)? - gain_level(&seed.curve, k - 1)?)
-            });
-            claims.push(claim("gain-rises-at-switch", format!("the gain rises after the switch to task {k}"), Side::More, &rise));
+            let rise = Measure::new(
+                format!("gain early in task {k} − at the end of task {}", k - 1),
+                3,
+                move |seed| Some(early_gain(&seed.curve, k)? - gain_level(&seed.curve, k - 1)?),
+            );
+            claims.push(claim(
+                "gain-rises-at-switch",
+                format!("the gain rises after the switch to task {k}"),
+                Side::More,
+                &rise,
+            ));
         }
         let fall = Measure::new(format!("gain at the end of task {k} − early in it"), 3, move |seed| {
             Some(gain_level(&seed.curve, k)? - early_gain(&seed.curve, k)?)
         });
-        claims.push(claim("gain-decays-within-task", format!("the gain decays within task {k}"), Side::Less, &fall));
+        claims.push(claim(
+            "gain-decays-within-task",
+            format!("the gain decays within task {k}"),
+            Side::Less,
+            &fall,
+        ));
     }
     let table = gain_slope(&lineup.benchmark);
     if lineup.settings.stream.scenario() == ScenarioType::ClassIncremental {
         for k in 1..lineup.tasks() {
-            let step = Measure::new(format!("level of the gain in task {} − in task {k}", k + 1), 3, move |seed| {
-                Some(gain_level(&seed.curve, k + 1)? - gain_level(&seed.curve, k)?)
-            });
+            let step =
+                Measure::new(format!("level of the gain in task {} − in task {k}", k + 1), 3, move |seed| {
+                    Some(gain_level(&seed.curve, k + 1)? - gain_level(&seed.curve, k)?)
+                });
             let text = format!("the gain decays to a higher level in task {} than in task {k}", k + 1);
             claims.push(claim("gain-baseline-rises-class", text, Side::More, &step));
         }
         let text = "the mean gain over the first three tasks has a positive slope".to_string();
         claims.push(
-            claim("gain-slope-positive-class", text, Side::More, &whole_tasks()).with_table(table.map(|slope| slope > 0.0)),
+            claim("gain-slope-positive-class", text, Side::More, &whole_tasks())
+                .with_table(table.map(|slope| slope > 0.0)),
         );
         let bend = Measure::new("change of the level, tasks 3 to 5 − tasks 1 to 3", 3, |seed| {
             let level = |k: usize| gain_level(&seed.curve, k);
@@ -119,7 +133,8 @@ fn claims(lineup: &Lineup, group: &Group) -> Vec<Claim> {
         claims.push(claim("gain-level-similar-domain", text, Side::Within(SIMILAR), &levels()));
         let text = "the mean gain over the first three tasks has a negative slope".to_string();
         claims.push(
-            claim("gain-slope-negative-domain", text, Side::Less, &whole_tasks()).with_table(table.map(|slope| slope < 0.0)),
+            claim("gain-slope-negative-domain", text, Side::Less, &whole_tasks())
+                .with_table(table.map(|slope| slope < 0.0)),
         );
     }
     claims
@@ -130,7 +145,19 @@ fn table(pairs: &[(&Lineup, &Group)]) -> Table {
         "gain",
         "Mean gain of each task, the slope of its linear fit beside the paper's, and the same for the level over the last 50 iterations of \
          each task; Student's 95 % intervals.",
-        ["benchmark", "seeds", "task 1", "task 2", "task 3", "slope", "slope in the paper", "level 1", "level 2", "level 3", "slope of the level"],
+        [
+            "benchmark",
+            "seeds",
+            "task 1",
+            "task 2",
+            "task 3",
+            "slope",
+            "slope in the paper",
+            "level 1",
+            "level 2",
+            "level 3",
+            "slope of the level",
+        ],
     );
     let of_task = |of: fn(&evenkeel_metrics::Curve, usize) -> Option<f64>, k: usize| {
         Measure::new("gain", 3, move |seed| of(&seed.curve, k))
@@ -152,7 +179,9 @@ fn figure(pairs: &[(&Lineup, &Group)]) -> Figure {
     figure.caption = format!("NGM-SGD; {BAND}.");
     for scenario in [ScenarioType::ClassIncremental, ScenarioType::DomainIncremental] {
         let mut scatter = Scatter::default();
-        for (lineup, group) in pairs.iter().filter(|(lineup, _)| lineup.settings.stream.scenario() == scenario) {
+        for (lineup, group) in
+            pairs.iter().filter(|(lineup, _)| lineup.settings.stream.scenario() == scenario)
+        {
             let point = |k: usize| {
                 let gain = group.interval(&Measure::new("gain", 3, move |seed| mean_gain(&seed.curve, k)))?;
                 let (y, y_error) = (tidy(gain.mean), gain.standard_error().map(tidy));

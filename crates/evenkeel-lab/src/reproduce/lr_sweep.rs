@@ -74,7 +74,8 @@ fn page(runs: &Runs) -> Page {
     let mut figures: Vec<Figure> = whole().map(figure).collect();
     if let Some(lineup) = whole().find(|lineup| lineup.benchmark == PAPER_BENCHMARK) {
         let title = "The paper's scores on Split CIFAR-10".to_string();
-        figures.push(grid(("paper", title), &rates(lineup), |optimizer, lr| score(&published(optimizer, lr))));
+        figures
+            .push(grid(("paper", title), &rates(lineup), |optimizer, lr| score(&published(optimizer, lr))));
     }
     Page {
         paragraphs: vec![
@@ -132,14 +133,17 @@ fn claims(lineup: &Lineup) -> Vec<Claim> {
     for (optimizer, chosen) in CHOSEN {
         let Some(own) = find(lineup, optimizer, chosen) else { continue };
         let name = optimizers::shown(optimizer);
-        let others = || lineup.groups.iter().filter(|group| family(group) == optimizer && rate(group) != chosen);
+        let others =
+            || lineup.groups.iter().filter(|group| family(group) == optimizer && rate(group) != chosen);
         for group in others() {
             let lr = rate(group);
             let text = format!("{name} keeps task 1 better at {chosen} than at {lr}");
             let paper = score(&published(optimizer, chosen)).zip(score(&published(optimizer, lr)));
-            let paper = paper.filter(|_| lineup.benchmark == PAPER_BENCHMARK).map(|(chosen, other)| chosen > other);
+            let paper =
+                paper.filter(|_| lineup.benchmark == PAPER_BENCHMARK).map(|(chosen, other)| chosen > other);
             let measure = Measure::named("avg-ACC");
-            claims.push(Claim::compare(id, lineup, text, (own, group), Side::More, &measure).with_table(paper));
+            claims
+                .push(Claim::compare(id, lineup, text, (own, group), Side::More, &measure).with_table(paper));
         }
         claims.extend(best_by_all_seen(lineup, id, own, others()));
     }
@@ -156,12 +160,16 @@ fn best_by_all_seen<'a>(
     let measure = Measure::named("all seen");
     let even = |group: &Group| {
         let values = group.values(&measure)?;
-        let chosen: Vec<f64> = values.iter().filter(|(seed, _)| seed % 2 == 0).map(|(_, value)| *value).collect();
+        let chosen: Vec<f64> =
+            values.iter().filter(|(seed, _)| seed % 2 == 0).map(|(_, value)| *value).collect();
         (!chosen.is_empty()).then(|| stats::mean(&chosen))
     };
     let scored = others.filter_map(|group| Some((group, even(group)?)));
     let (best, _) = scored.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let text = format!("{} learns all tasks better than {}, the best other on half of the seeds", own.name, best.name);
+    let text = format!(
+        "{} learns all tasks better than {}, the best other on half of the seeds",
+        own.name, best.name
+    );
     let mut claim = Claim::compare(id, lineup, text, (own, best), Side::More, &measure);
     claim.of_paper = false;
     Some(claim.on_seeds(|seed| seed % 2 == 1))
@@ -187,7 +195,8 @@ fn table(lineups: &[Lineup]) -> Table {
         for group in &lineup.groups {
             let (lr, name) = (rate(group), family(group));
             let start = |source: &str, diverged: Cell| {
-                let words = [lineup.label.clone(), lr.to_string(), optimizers::shown(name), source.to_string()];
+                let words =
+                    [lineup.label.clone(), lr.to_string(), optimizers::shown(name), source.to_string()];
                 words.map(Cell::text).into_iter().chain([diverged]).collect::<Vec<_>>()
             };
             let fill = |mut row: Vec<Cell>, ends: &[Estimate], all_seen: Cell| {
@@ -215,7 +224,8 @@ fn figure(lineup: &Lineup) -> Figure {
 
 fn grid(name: (&str, String), rates: &[f64], score: impl Fn(&str, f64) -> Option<f64>) -> Figure {
     let names: Vec<String> = CHOSEN.iter().map(|(name, _)| optimizers::shown(name)).collect();
-    let known = |shown: &String| CHOSEN.iter().map(|(name, _)| *name).find(|name| optimizers::shown(name) == *shown);
+    let known =
+        |shown: &String| CHOSEN.iter().map(|(name, _)| *name).find(|name| optimizers::shown(name) == *shown);
     let caption = "Score = avg-ACC − its ±; empty: every seed diverged.";
     heatmap::figure(name, caption, ("optimizer", &names), ("learning rate", rates), |shown, lr| {
         score(known(shown)?, *lr)

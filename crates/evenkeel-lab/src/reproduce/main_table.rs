@@ -90,15 +90,27 @@ fn against(lineup: &Lineup, ngm: &Group, group: &Group) -> Vec<Claim> {
     let (pair, name) = ((ngm, group), &group.name);
     let row = |group: &Group| published(&lineup.benchmark, &group.spec.optimizer.name);
     let rows = row(ngm).zip(row(group));
-    let table = |says: fn(&crate::paper::PaperRow, &crate::paper::PaperRow) -> bool| rows.as_ref().map(|(a, b)| says(a, b));
+    let table = |says: fn(&crate::paper::PaperRow, &crate::paper::PaperRow) -> bool| {
+        rows.as_ref().map(|(a, b)| says(a, b))
+    };
     let compare = |id: &str, text: String, side: Side, quantity: &str| {
         Claim::compare(id, lineup, text, pair, side, &Measure::named(quantity))
     };
     let mut claims = vec![
-        compare("gap-against-baselines", format!("NGM-SGD has a smaller gap than {name}"), Side::Less, "avg-SG")
-            .with_table(table(|a, b| a.avg_sg.mean < b.avg_sg.mean)),
-        compare("wc-acc-best", format!("NGM-SGD has a higher worst-case accuracy than {name}"), Side::More, "WC-ACC")
-            .with_table(table(|a, b| a.wc_acc.mean > b.wc_acc.mean)),
+        compare(
+            "gap-against-baselines",
+            format!("NGM-SGD has a smaller gap than {name}"),
+            Side::Less,
+            "avg-SG",
+        )
+        .with_table(table(|a, b| a.avg_sg.mean < b.avg_sg.mean)),
+        compare(
+            "wc-acc-best",
+            format!("NGM-SGD has a higher worst-case accuracy than {name}"),
+            Side::More,
+            "WC-ACC",
+        )
+        .with_table(table(|a, b| a.wc_acc.mean > b.wc_acc.mean)),
         compare(
             "competitive-accuracy",
             format!("NGM-SGD's accuracy on all seen tasks is competitive with {name}'s"),
@@ -107,8 +119,8 @@ fn against(lineup: &Lineup, ngm: &Group, group: &Group) -> Vec<Claim> {
         ),
         compare(
             "no-overall-gain",
-            format!("NGM-SGD's accuracy on all seen tasks is no gain over {name}'s"),
-            Side::Within(COMPETITIVE),
+            format!("NGM-SGD's accuracy on all seen tasks is no gain (of {COMPETITIVE} point) over {name}'s"),
+            Side::Below(COMPETITIVE),
             "all seen",
         ),
         compare(
@@ -158,7 +170,9 @@ fn of_sgd(lineup: &Lineup) -> Vec<Claim> {
     let others = ["msgd", "adam"].into_iter().filter_map(|name| lineup.find(name));
     others
         .map(|group| {
-            let gap = |group: &Group| published(&lineup.benchmark, &group.spec.optimizer.name).map(|row| row.avg_sg.mean);
+            let gap = |group: &Group| {
+                published(&lineup.benchmark, &group.spec.optimizer.name).map(|row| row.avg_sg.mean)
+            };
             let text = format!("SGD has a smaller gap than {}", group.name);
             let measure = Measure::named("avg-SG");
             Claim::compare("sgd-against-momentum", lineup, text, (sgd, group), Side::Less, &measure)
@@ -219,29 +233,33 @@ fn last_against_middle() -> Measure<'static> {
 
 /// What is said of animals and vehicles in Split CIFAR-10.
 fn vehicles(lineup: &Lineup, group: &Group) -> Vec<Claim> {
-    let animals = Measure::new("largest of SG 1→2, 2→3, 3→4 minus a tenth", 3, |seed| {
-        let sg = all_sg(&seed.curve)?;
-        Some(sg.get(..3)?.iter().copied().reduce(f64::max)? - MINIMAL)
+    let animals = Measure::new("largest of SG 1→2, 2→3, 3→4", 3, |seed| {
+        all_sg(&seed.curve)?.get(..3)?.iter().copied().reduce(f64::max)
     });
     let little = format!("{}: the gap stays below {MINIMAL} while animals are added", group.name);
     let back = format!("{}: the gap reappears when vehicles return", group.name);
     vec![
-        Claim::of_group("cifar10-animals-forget-little", lineup, little, group, Side::Less, &animals),
+        Claim::of_group(
+            "cifar10-animals-forget-little",
+            lineup,
+            little,
+            group,
+            Side::Below(MINIMAL),
+            &animals,
+        ),
         Claim::of_group("cifar10-vehicles-return", lineup, back, group, Side::More, &last_against_middle()),
     ]
 }
 
 fn no_return(lineup: &Lineup, group: &Group) -> Claim {
     let text = format!("{}: the gap does not reappear at the last switch", group.name);
-    let below = Measure::new(format!("SG 4→5 − mean of SG 2→3 and 3→4 − {SAME_GAP}"), 3, |seed| {
-        Some((last_against_middle().of)(seed)? - SAME_GAP)
-    });
-    Claim::of_group("mini-imagenet-no-return", lineup, text, group, Side::Less, &below)
+    let last = last_against_middle();
+    Claim::of_group("mini-imagenet-no-return", lineup, text, group, Side::Below(SAME_GAP), &last)
 }
 
 /// Most of the drop is regained by the end of the task.
 fn transient(lineup: &Lineup, msgd: &Group) -> Claim {
-    let regained = Measure::new("share of the drop that is regained − ½", 3, |seed| {
+    let regained = Measure::new("share of the drop that is regained", 3, |seed| {
         let metrics = evenkeel_metrics::Metrics::of(&seed.curve).ok()?;
         let shares: Vec<f64> = metrics
             .minima
@@ -251,10 +269,10 @@ fn transient(lineup: &Lineup, msgd: &Group) -> Claim {
             .map(|((minimum, before), after)| (after - minimum) / (before - minimum))
             .collect();
         let mean = evenkeel_metrics::stats::mean(&shares);
-        mean.is_finite().then_some(mean - 0.5)
+        mean.is_finite().then_some(mean)
     });
     let text = "MSGD regains most of the drop by the end of the task";
-    Claim::of_group("gap-is-transient", lineup, text, msgd, Side::More, &regained)
+    Claim::of_group("gap-is-transient", lineup, text, msgd, Side::Above(0.5), &regained)
 }
 
 fn figure(lineup: &Lineup) -> Figure {
@@ -266,7 +284,12 @@ fn figure(lineup: &Lineup) -> Figure {
     let x = || Axis::new("iteration");
     figure.panels = vec![
         Panel::new("Task-1 accuracy", x(), Axis::new("accuracy (%)"), task1_accuracy(lineup)),
-        Panel::new("Task-1 loss", x(), Axis::new("cross-entropy"), over_training(lineup.finished(), |p| p.task1_loss)),
+        Panel::new(
+            "Task-1 loss",
+            x(),
+            Axis::new("cross-entropy"),
+            over_training(lineup.finished(), |p| p.task1_loss),
+        ),
         Panel::new("Gain", x(), Axis::new("g"), over_training(lineup.finished(), |p| p.gain)),
     ];
     figure

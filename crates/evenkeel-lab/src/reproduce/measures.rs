@@ -25,7 +25,9 @@ pub(super) fn all_sg(curve: &Curve) -> Option<Vec<f64>> {
 /// Loss spike at the switch k→k+1.
 pub(super) fn loss_spike(k: usize) -> Measure<'static> {
     let name = format!("loss spike {k}→{}", k + 1);
-    Measure::new(name, 3, move |seed| gaps(&seed.curve, RECOVERED_FRACTION).get(k - 1).and_then(|gap| gap.loss_spike))
+    Measure::new(name, 3, move |seed| {
+        gaps(&seed.curve, RECOVERED_FRACTION).get(k - 1).and_then(|gap| gap.loss_spike)
+    })
 }
 
 /// Gains of the iterations of task `k`.

@@ -53,7 +53,8 @@ fn page(runs: &Runs) -> Page {
 
 fn claims(lineup: &Lineup) -> Vec<Claim> {
     let (mut claims, measure) = (Vec::new(), Measure::named("avg-SG"));
-    let gap = |group: &Group| published(&lineup.benchmark, &group.spec.optimizer.name).map(|row| row.avg_sg.mean);
+    let gap =
+        |group: &Group| published(&lineup.benchmark, &group.spec.optimizer.name).map(|row| row.avg_sg.mean);
     for (base, reset) in [("msgd", "msgd-reset"), ("adam", "adam-reset")] {
         let Some(cleared) = lineup.find(reset) else { continue };
         if let Some(plain) = lineup.find(base) {

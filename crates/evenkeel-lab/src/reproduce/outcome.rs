@@ -1,41 +1,43 @@
-//! The files of a finished reproduction: `outcome.json`, `outcome.md`, `provenance.json`, `tables/*.csv`, `figures/*.svg`.
+//! The files of a finished reproduction: `outcome.json`, `outcome.md`, `provenance.json`, `per-seed.csv`, `claims.csv`, `tables/*.csv`, `figures/*.svg`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use evenkeel_metrics::Verdict;
 use evenkeel_report::document::slug;
 use evenkeel_report::{Section, Theme};
 use serde::Serialize;
 
-use super::claim::Verdict;
-use super::runs::Runs;
-use super::{Page, Reproduction, claim};
+use super::{Page, Result};
+use crate::analysis::claims::{self, Judged};
+use crate::analysis::groups::Program;
+use crate::analysis::{Runs, per_seed, terminal};
+use crate::program;
 use crate::spec::{OptimizerSpec, Settings};
 use crate::store::{StoreError, write_json};
 
 /// What made the numbers.
 #[derive(Debug, Serialize)]
 pub struct Provenance {
-    /// Name of the reproduction.
+    /// Name of the result.
     pub name: String,
     /// The command.
     pub command: String,
     /// Whether it is the scaled-down version.
     pub quick: bool,
-    /// Version of evenkeel.
-    pub version: String,
-    /// The kernels, which decide the rounding.
-    pub kernels: String,
+    /// Commit of the program that wrote the page.
+    pub written_by: String,
     /// Benchmarks that were left out, and why.
     pub without: Vec<String>,
     /// The protocols.
-    pub streams: Vec<ProvenanceStream>,
+    pub lineups: Vec<ProvenanceLineup>,
 }
 
 /// One protocol and what ran under it.
 #[derive(Debug, Serialize)]
-pub struct ProvenanceStream {
-    /// Benchmark.
+pub struct ProvenanceLineup {
+    /// The benchmark.
     pub benchmark: String,
     /// The protocol.
     pub settings: Settings,
@@ -43,29 +45,34 @@ pub struct ProvenanceStream {
     pub optimizers: Vec<ProvenanceOptimizer>,
 }
 
-/// One optimizer with its finished seeds.
+/// One optimizer with its seeds.
 #[derive(Debug, Serialize)]
 pub struct ProvenanceOptimizer {
     /// Name and parameters.
     #[serde(flatten)]
     pub spec: OptimizerSpec,
-    /// Finished seeds.
+    /// The seeds that count.
     pub seeds: Vec<u64>,
+    /// Those among them that diverged.
+    pub diverged: Vec<u64>,
+    /// The programs that made the runs.
+    pub programs: BTreeSet<Program>,
 }
 
 impl Provenance {
     /// Of these runs.
     pub fn new(name: &str, command: String, quick: bool, without: Vec<String>, runs: &Runs) -> Self {
-        let streams = runs.streams();
-        let streams = streams.iter().map(|stream| ProvenanceStream {
-            benchmark: stream.benchmark.to_string(),
-            settings: stream.settings.clone(),
-            optimizers: stream
+        let lineups = runs.lineups.iter().map(|lineup| ProvenanceLineup {
+            benchmark: lineup.benchmark.clone(),
+            settings: lineup.settings.clone(),
+            optimizers: lineup
                 .groups
                 .iter()
                 .map(|group| ProvenanceOptimizer {
                     spec: group.spec.optimizer.clone(),
-                    seeds: group.seeds.clone(),
+                    seeds: group.seed_list(),
+                    diverged: group.diverged.iter().map(|seed| seed.seed).collect(),
+                    programs: group.programs.clone(),
                 })
                 .collect(),
         });
@@ -73,10 +80,9 @@ impl Provenance {
             name: name.to_string(),
             command,
             quick,
-            version: env!("CARGO_PKG_VERSION").to_string(),
-            kernels: evenkeel_kernels::Path::active().name().to_string(),
+            written_by: program::COMMIT.to_string(),
             without,
-            streams: streams.collect(),
+            lineups: lineups.collect(),
         }
     }
 }
@@ -85,32 +91,33 @@ impl Provenance {
 pub const QUICK: &str = "Quick version: few seeds, a fraction of the iterations and of the test images, smaller batches for convolutional \
      networks. It shows that everything runs; its numbers are not the paper's protocol and decide no claim.";
 
-/// The page as a section of a report.
-pub fn section(
-    reproduction: &Reproduction,
-    mut page: Page,
-    provenance: &Provenance,
-    left_out: &[String],
-) -> Section {
+/// A finished page: what is shown, and what it rests on.
+pub struct Outcome {
+    /// The page.
+    pub section: Section,
+    /// Its claims.
+    pub judged: Vec<Judged>,
+    /// The values of every seed.
+    pub per_seed: String,
+}
+
+/// Judges the claims of a page and puts it together.
+pub fn outcome(result: &Result, page: Page, provenance: &Provenance, runs: &Runs) -> Outcome {
     let quick = if provenance.quick { " (quick)" } else { "" };
-    let heading = format!("{}: {}{quick}", reproduction.place, reproduction.summary);
-    let mut section = Section::new(reproduction.name, heading);
+    let mut section = Section::new(result.name, format!("{}: {}{quick}", result.place, result.summary));
+    let mut judged = claims::judge(page.claims);
     if provenance.quick {
         section.warnings.push(QUICK.to_string());
-        page.claims.iter_mut().for_each(|claim| claim.verdict = Verdict::Undecided);
+        let tested = judged.iter_mut().filter(|one| one.verdict != Verdict::Identity);
+        tested.for_each(|one| one.verdict = Verdict::NotTested);
     }
     section.warnings.extend(provenance.without.iter().map(|why| format!("Left out: {why}")));
-    section.warnings.extend(left_out.iter().map(|why| format!("Not counted: {why}")));
+    section.warnings.extend(terminal::notes(runs));
     section.paragraphs = page.paragraphs;
-    section.paragraphs.extend(claim::paragraphs(&page.claims));
-    section.paragraphs.push(format!(
-        "Made by evenkeel {} ({} kernels); settings, parameters and seeds are in provenance.json.",
-        provenance.version, provenance.kernels
-    ));
+    section.paragraphs.extend(claims::paragraphs(&judged));
+    section.paragraphs.extend(made_by(runs));
     section.commands.push(provenance.command.clone());
-    if !page.claims.is_empty() {
-        section.tables.push(claim::table(&page.claims));
-    }
+    section.tables = claims::tables(&judged);
     section.tables.extend(page.tables);
     section.figures = page.figures;
     if provenance.quick {
@@ -125,11 +132,28 @@ pub fn section(
             figure.caption.insert_str(0, "QUICK, not the paper's protocol. ");
         });
     }
-    section
+    let per_seed = per_seed::to_csv(&runs.lineups, &judged);
+    Outcome { section, judged, per_seed }
+}
+
+/// Which programs made the runs.
+fn made_by(runs: &Runs) -> Option<String> {
+    let programs: Vec<String> = runs
+        .programs()
+        .iter()
+        .map(|program| format!("commit {} with {} kernels", program.commit, program.kernels))
+        .collect();
+    (!programs.is_empty()).then(|| {
+        format!(
+            "The runs were made by {}; settings, parameters and seeds are in provenance.json, the values of every seed in per-seed.csv.",
+            programs.join(" and by ")
+        )
+    })
 }
 
 /// Writes all files below `dir`, replacing those of an earlier outcome.
-pub fn write(dir: &Path, section: &Section, provenance: &Provenance) -> Result<(), StoreError> {
+pub fn write(dir: &Path, outcome: &Outcome, provenance: &Provenance) -> std::result::Result<(), StoreError> {
+    let section = &outcome.section;
     let io = |path: &Path| {
         let path = path.display().to_string();
         move |error| StoreError::Io { path, error }
@@ -148,6 +172,8 @@ pub fn write(dir: &Path, section: &Section, provenance: &Provenance) -> Result<(
     for figure in &section.figures {
         write(&dir.join("figures").join(format!("{}.svg", slug(&figure.id))), &figure.to_svg(Theme::Light))?;
     }
+    write(&dir.join("per-seed.csv"), &outcome.per_seed)?;
+    write(&dir.join("claims.csv"), &claims::to_csv(&outcome.judged))?;
     write(&dir.join("outcome.md"), &markdown(section))?;
     write_json(&dir.join("provenance.json"), provenance)?;
     write_json(&dir.join("outcome.json"), section)

@@ -4,7 +4,7 @@ use evenkeel_metrics::{Metrics, Side, stats};
 use evenkeel_report::{Axis, Figure, Panel};
 
 use super::{Page, Result};
-use crate::analysis::claims::{Claim, Paired, Test, Basis};
+use crate::analysis::claims::{Basis, Claim, Paired, Test};
 use crate::analysis::mean_curves::{BAND, task1_accuracy};
 use crate::analysis::{Group, Lineup, Measure, Runs, tables};
 
@@ -85,7 +85,14 @@ fn claims(lineup: &Lineup) -> Vec<Claim> {
         }
         if let Some(adam) = lineup.find("adam").filter(|_| lineup.benchmark == "domain-cifar100") {
             let text = "Adam has a smaller gap than NGM-SGD";
-            claims.push(Claim::compare("replay-domain-adam-better", lineup, text, (adam, ngm), Side::Less, &gap));
+            claims.push(Claim::compare(
+                "replay-domain-adam-better",
+                lineup,
+                text,
+                (adam, ngm),
+                Side::Less,
+                &gap,
+            ));
         }
     }
     for (base, reset) in [("msgd", "msgd-reset"), ("adam", "adam-reset")] {
@@ -93,7 +100,8 @@ fn claims(lineup: &Lineup) -> Vec<Claim> {
             let text = format!("a reset makes the gap of {} smaller (\"mixed effects\")", plain.name);
             let table = published(cleared).zip(published(plain)).map(|(reset, base)| reset < base);
             claims.push(
-                Claim::compare("replay-reset-mixed", lineup, text, (cleared, plain), Side::Less, &gap).with_table(table),
+                Claim::compare("replay-reset-mixed", lineup, text, (cleared, plain), Side::Less, &gap)
+                    .with_table(table),
             );
         }
     }
@@ -113,7 +121,8 @@ fn steady_minus_transient() -> Measure<'static> {
 }
 
 fn transient_or_steady(lineup: &Lineup, group: &Group) -> Option<Claim> {
-    let hard = ["split-cifar10", "domain-cifar100", "split-mini-imagenet"].contains(&lineup.benchmark.as_str());
+    let hard =
+        ["split-cifar10", "domain-cifar100", "split-mini-imagenet"].contains(&lineup.benchmark.as_str());
     if group.spec.optimizer.reset || (hard && lineup.settings.replay != Some(SMALL)) {
         return None;
     }
@@ -131,7 +140,8 @@ fn larger_buffers(lineups: &[Lineup]) -> Vec<Claim> {
     let (mut claims, measure) = (Vec::new(), Measure::named("avg-ACC"));
     let is_small = |lineup: &&Lineup| lineup.settings.replay == Some(SMALL);
     for small in lineups.iter().filter(is_small) {
-        let same = |large: &&Lineup| large.benchmark == small.benchmark && large.settings.replay > Some(SMALL);
+        let same =
+            |large: &&Lineup| large.benchmark == small.benchmark && large.settings.replay > Some(SMALL);
         for large in lineups.iter().filter(same) {
             for group in large.groups.iter().filter(|group| !group.spec.optimizer.reset) {
                 let Some(before) = small.find(&group.spec.optimizer.name) else { continue };
@@ -144,7 +154,8 @@ fn larger_buffers(lineups: &[Lineup]) -> Vec<Claim> {
                     values: pairs.map(|(seed, a, b)| Paired { seed, a, b: Some(b) }).collect(),
                     digits: measure.digits,
                 };
-                let text = format!("{}: the larger buffer keeps task 1 better than {SMALL} examples", group.name);
+                let text =
+                    format!("{}: the larger buffer keeps task 1 better than {SMALL} examples", group.name);
                 claims.push(Claim::new("replay-larger-buffer-recovers", large, text, Basis::Seeds(test)));
             }
         }
@@ -154,10 +165,16 @@ fn larger_buffers(lineups: &[Lineup]) -> Vec<Claim> {
 
 fn figure(lineups: &[Lineup]) -> Figure {
     let mut figure = Figure::new("replay", "Task-1 accuracy under experience replay", 2);
-    figure.caption = format!("Line and band: {BAND}; dots: the minimum within each task; dashed: task switches.");
+    figure.caption =
+        format!("Line and band: {BAND}; dots: the minimum within each task; dashed: task switches.");
     for lineup in lineups {
         let y = Axis::new("task-1 accuracy (%)");
-        figure.panels.push(Panel::new(lineup.label.clone(), Axis::new("iteration"), y, task1_accuracy(lineup)));
+        figure.panels.push(Panel::new(
+            lineup.label.clone(),
+            Axis::new("iteration"),
+            y,
+            task1_accuracy(lineup),
+        ));
     }
     figure
 }

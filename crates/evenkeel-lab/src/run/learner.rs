@@ -38,7 +38,12 @@ pub struct Learner<N: Architecture> {
 
 impl<N: Architecture> Learner<N> {
     /// Initial weights from the spec's seed alone: the same for every optimizer.
-    pub fn new(config: &N::Config, spec: &RunSpec, data: &Prepared, device: &Device) -> Result<Self, OptimError> {
+    pub fn new(
+        config: &N::Config,
+        spec: &RunSpec,
+        data: &Prepared,
+        device: &Device,
+    ) -> Result<Self, OptimError> {
         let mut rng = ChaCha8Rng::seed_from_u64(spec.seed);
         rng.set_stream(INIT_STREAM);
         let shape = data.input_shape();
@@ -71,8 +76,15 @@ impl<N: Architecture> Learner<N> {
         device: &Device,
     ) -> Result<(Self, Seen), NotFinite> {
         let Self { model, mut method, frozen, shape } = self;
-        let mut feedback =
-            BatchFeedback { batch, shape, frozen: frozen.as_deref(), with_accuracy, seen: None, draw, device };
+        let mut feedback = BatchFeedback {
+            batch,
+            shape,
+            frozen: frozen.as_deref(),
+            with_accuracy,
+            seen: None,
+            draw,
+            device,
+        };
         let model = method.step(model, &mut feedback)?;
         let seen = feedback.seen.expect("every method asks for the gradients of its batch");
         Ok((Self { model, method, frozen, shape }, seen))

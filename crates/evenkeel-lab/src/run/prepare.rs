@@ -74,8 +74,7 @@ pub fn cut(settings: &Settings, loaded: Loaded) -> Result<Prepared, PrepareError
     if stream.len() < 2 {
         return Err(PrepareError::OneTask);
     }
-    let prepared =
-        Prepared { stream, normalization: loaded.normalization, data_sha256: loaded.sha256 };
+    let prepared = Prepared { stream, normalization: loaded.normalization, data_sha256: loaded.sha256 };
     settings.model.accepts(prepared.input_shape()).map_err(PrepareError::Network)?;
     Ok(prepared)
 }

@@ -158,7 +158,9 @@ impl Experiment {
             }
             if !changed {
                 let mut known = keys_of(&self.settings);
-                known.extend(self.optimizers.iter().flat_map(|o| o.parameters().keys().cloned().collect::<Vec<_>>()));
+                known.extend(
+                    self.optimizers.iter().flat_map(|o| o.parameters().keys().cloned().collect::<Vec<_>>()),
+                );
                 return Err(ExperimentError::Key { key: key.to_string(), hint: suggest(key, &known) });
             }
         }

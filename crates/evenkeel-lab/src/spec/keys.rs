@@ -98,7 +98,9 @@ pub(super) fn with_key(
             return Err(ExperimentError::Key { key: key.to_string(), hint: suggest(key, &known) });
         }
         Some((_, Place::Setting)) => return replaced(settings, key, key, value),
-        Some((_, Place::Scenario)) => changed.stream = named(key, &value, StreamSpec::NAMES, StreamSpec::named)?,
+        Some((_, Place::Scenario)) => {
+            changed.stream = named(key, &value, StreamSpec::NAMES, StreamSpec::named)?
+        }
         Some((_, Place::Model)) => changed.model = named(key, &value, ModelSpec::NAMES, ModelSpec::named)?,
         Some((_, Place::Stream)) => changed.stream = replaced(&settings.stream, key, key, value)?,
         Some((_, Place::Network)) => changed.model = replaced(&settings.model, key, key, value)?,

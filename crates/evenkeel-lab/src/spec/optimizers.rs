@@ -112,8 +112,14 @@ mod tests {
         let rotated = Benchmark::named("rotated-mnist").unwrap();
         let number = |name: &str, key: &str| on(rotated, name).unwrap().number(key).unwrap();
         assert_eq!((number("instantaneous", "eta"), number("instantaneous", "gamma")), (0.5, 0.0));
-        assert_eq!((number("tonic", "eta"), number("msgd-reset", "lr"), number("msgd", "lr")), (0.0, 0.1, 0.1));
+        assert_eq!(
+            (number("tonic", "eta"), number("msgd-reset", "lr"), number("msgd", "lr")),
+            (0.0, 0.1, 0.1)
+        );
         assert_eq!(defaults().collect::<Vec<_>>(), ["ngm-sgd", "msgd", "adam", "sgd"]);
-        assert_eq!((shown("ngm-sgd"), shown("adam-reset"), shown("mine")), ("NGM-SGD".into(), "Adam-reset".into(), "mine".into()));
+        assert_eq!(
+            (shown("ngm-sgd"), shown("adam-reset"), shown("mine")),
+            ("NGM-SGD".into(), "Adam-reset".into(), "mine".into())
+        );
     }
 }

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Estimate, ReadingError};
 use crate::curve::Curve;
+use crate::error_propagation::{pm_of_mean, pm_of_stability_gap, pm_of_worst_case};
 use crate::mean_curve::MeanCurve;
 use crate::metrics::{Metrics, minimum_indices};
-use crate::error_propagation::{pm_of_mean, pm_of_stability_gap, pm_of_worst_case};
 
 /// Metrics of the mean curve over seeds, with the paper's ±.
 ///

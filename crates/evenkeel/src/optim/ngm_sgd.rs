@@ -54,7 +54,10 @@ impl NgmSgdConfig {
     /// The optimizer, with a gain at its baseline.
     pub fn init(&self) -> Result<NgmSgd, OptimError> {
         let optimizer = ModuleOptimizer::from(SgdConfig::new(self.lr).rule()?);
-        Ok(NgmSgd { optimizer: RuleOptimizer::new(self.lr, optimizer), gain: Gain::new(self.gain().check()?) })
+        Ok(NgmSgd {
+            optimizer: RuleOptimizer::new(self.lr, optimizer),
+            gain: Gain::new(self.gain().check()?),
+        })
     }
 
     /// The optimizer, with momentum at the same learning rate for the parameters whose path matches `pattern`: the
@@ -63,7 +66,10 @@ impl NgmSgdConfig {
         let group = ParamGroup::from_regex(pattern).map_err(|_| OptimError::Group(pattern.to_string()))?;
         let rule = SgdConfig::new(self.lr).with_momentum(momentum).rule()?;
         let optimizer = ModuleOptimizer::from(SgdConfig::new(self.lr).rule()?).with_group(group, rule, None);
-        Ok(NgmSgd { optimizer: RuleOptimizer::new(self.lr, optimizer), gain: Gain::new(self.gain().check()?) })
+        Ok(NgmSgd {
+            optimizer: RuleOptimizer::new(self.lr, optimizer),
+            gain: Gain::new(self.gain().check()?),
+        })
     }
 }
 

@@ -1,6 +1,5 @@
 //! The list of optimizers. One line of [`rules!`] registers a file; everything that lists, names or matches optimizers is made from it.
 
-
 use super::Rule;
 
 /// An optimizer with a name: a rule with its parameters.
@@ -103,4 +102,3 @@ macro_rules! rules {
     };
 }
 pub(super) use rules;
-

@@ -11,7 +11,8 @@ pub(super) fn figure(drawn: &Drawn<'_>) -> Option<Figure> {
     let groups: Vec<&Group> = drawn.lineup.finished().take(MOST_CURVES).collect();
     let transitions = drawn.lineup.tasks().checked_sub(1).filter(|n| *n > 0)?;
     let names: Vec<String> = (1..=transitions).map(|k| format!("{k}→{}", k + 1)).collect();
-    let mut figure = Figure::new(format!("{}-gaps", drawn.id), "Stability gap and loss spike at each switch", 2);
+    let mut figure =
+        Figure::new(format!("{}-gaps", drawn.id), "Stability gap and loss spike at each switch", 2);
     let published = groups.iter().any(|group| group.published().is_some());
     let lines = if published { "; lines are the paper's values" } else { "" };
     figure.caption = format!(
@@ -55,7 +56,9 @@ fn spike_bars(group: &Group, transitions: usize) -> BarSeries {
     BarSeries {
         name: group.name.clone(),
         values: all.iter().map(|one| one.map_or(f64::NAN, |one| one.mean)).collect(),
-        errors: Some(all.iter().map(|one| one.and_then(|one| one.standard_error()).unwrap_or(f64::NAN)).collect()),
+        errors: Some(
+            all.iter().map(|one| one.and_then(|one| one.standard_error()).unwrap_or(f64::NAN)).collect(),
+        ),
         ..BarSeries::default()
     }
 }

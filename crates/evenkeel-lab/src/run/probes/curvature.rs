@@ -198,7 +198,9 @@ mod tests {
     }
 
     /// Effective coordinates of a model under a gain are the coordinates of a model with the gain in its weights.
-    fn check<N: Architecture>((probe, under_gain, worked_in): &(CurvatureProbe, N, N)) -> Vec<(&'static str, f64)> {
+    fn check<N: Architecture>(
+        (probe, under_gain, worked_in): &(CurvatureProbe, N, N),
+    ) -> Vec<(&'static str, f64)> {
         let found = probe.curvatures(under_gain, Some(GAIN)).unwrap();
         let expected = probe.curvatures(worked_in, None).unwrap();
         assert_eq!(expected[0].1, expected[1].1);
@@ -224,10 +226,11 @@ mod tests {
 
     #[test]
     fn lemma_2_holds_for_the_convolutional_network_of_an_experiment() {
-        let models = models::<SlimResNet>(&<SlimResNet as Architecture>::Config::default(), |mut model, scaled| {
-            model.head.weight = scaled(&model.head.weight);
-            model
-        });
+        let models =
+            models::<SlimResNet>(&<SlimResNet as Architecture>::Config::default(), |mut model, scaled| {
+                model.head.weight = scaled(&model.head.weight);
+                model
+            });
         check(&models);
     }
 

@@ -22,12 +22,7 @@ impl ProbeKind for TrainAcc {
         true
     }
 
-    fn start<N: Architecture>(
-        on: &bool,
-        _: &RunSpec,
-        _: &Prepared,
-        _: &Device,
-    ) -> Option<Box<dyn Probe<N>>> {
+    fn start<N: Architecture>(on: &bool, _: &RunSpec, _: &Prepared, _: &Device) -> Option<Box<dyn Probe<N>>> {
         on.then(|| Box::new(TrainAcc) as Box<dyn Probe<N>>)
     }
 }
