@@ -25,10 +25,7 @@ fn convolutions(c: &mut Criterion) {
     let set = InstructionSet::active();
     for (inputs, outputs, side, stride, kernel) in CONVOLUTIONS {
         let input = BatchShape::new(BATCH, inputs, side, side);
-        let shape = match kernel {
-            1 => ConvShape::one(input, outputs, stride),
-            _ => ConvShape::three(input, outputs, stride),
-        };
+        let shape = ConvShape::new(input, outputs, kernel, stride);
         let weights = numbers(shape.weight_len());
         let (mut ahead, mut back) = (PackedWeights::new(), PackedWeights::new());
         ahead.pack_forward(set, &shape, &weights);

@@ -12,11 +12,11 @@ use rayon::prelude::*;
 pub struct BatchShape {
     /// Images, without padding.
     pub batch: usize,
-    /// Channels.
+    /// Numbers per pixel.
     pub channels: usize,
-    /// Rows.
+    /// Rows of pixels per image.
     pub height: usize,
-    /// Columns.
+    /// Columns of pixels per image.
     pub width: usize,
 }
 

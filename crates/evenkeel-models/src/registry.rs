@@ -50,7 +50,7 @@ macro_rules! architectures {
                 }
             }
 
-            /// Its name.
+            /// Its name in experiment files and on the command line.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$network(_) => $name,)+

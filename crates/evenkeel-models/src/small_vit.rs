@@ -41,7 +41,7 @@ pub struct SmallVitConfig {
     pub patch: usize,
     /// Numbers per patch inside the network.
     pub width: usize,
-    /// Blocks.
+    /// Blocks of attention and perceptron.
     pub depth: usize,
     /// Attention heads per block.
     pub heads: usize,

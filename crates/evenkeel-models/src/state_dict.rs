@@ -12,7 +12,7 @@ use crate::GainLinear;
 /// The tensors of a network, in the order of its layers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateDict {
-    /// The tensors.
+    /// Each with a name of its own.
     pub tensors: Vec<NamedTensor>,
 }
 

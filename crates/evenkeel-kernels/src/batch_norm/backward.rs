@@ -12,7 +12,7 @@ use rayon::prelude::*;
 /// Where the gradient passes the ReLU.
 #[derive(Clone, Copy, Debug)]
 pub enum Gate<'a> {
-    /// No ReLU.
+    /// There was no ReLU: every gradient passes.
     Open,
     /// A ReLU right after the BatchNorm: the gate follows from `z`, nothing more is read.
     Input,

@@ -1,4 +1,4 @@
-//! Batch statistics.
+//! Sums over a batch, from which its mean and variance follow.
 
 use crate::conv::Tally;
 use crate::instruction_set::InstructionSet;

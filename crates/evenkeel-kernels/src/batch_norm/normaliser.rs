@@ -40,7 +40,7 @@ impl Normaliser {
         }
     }
 
-    /// Channels.
+    /// How many channels it normalises.
     pub fn channels(&self) -> usize {
         self.scale.len()
     }

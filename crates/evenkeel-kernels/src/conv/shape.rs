@@ -46,12 +46,14 @@ impl ConvShape {
         Self::new(input, outputs, 1, stride)
     }
 
-    fn new(input: BatchShape, outputs: usize, kernel: usize, stride: usize) -> Self {
+    /// A convolution of `input` with a kernel of 1×1, or of 3×3 with padding 1.
+    pub fn new(input: BatchShape, outputs: usize, kernel: usize, stride: usize) -> Self {
         let BatchShape { batch, channels: inputs, height, width } = input;
         assert!(
             batch > 0 && inputs > 0 && outputs > 0 && height > 0 && width > 0,
             "empty convolution: {input:?}"
         );
+        assert!(kernel == 1 || kernel == 3, "kernel {kernel} is neither 1 nor 3");
         assert!(stride == 1 || stride == 2, "stride {stride} is neither 1 nor 2");
         // Few channels do not pay for the transforms, and a map of one or two rows wastes most of a tile.
         let pays = inputs >= 8 && outputs >= 8 && height >= 3 && width >= 3;

@@ -12,7 +12,7 @@ const MAX_WIDTH: usize = 5 * 16;
 /// One linear layer without bias: weights `[inputs][outputs]`, row-major.
 #[derive(Debug, Clone, Copy)]
 pub struct Layer<'a> {
-    /// The weights.
+    /// As many as `inputs · outputs`.
     pub weights: &'a [f32],
     /// Columns of the input.
     pub inputs: usize,

@@ -43,9 +43,9 @@ impl Default for MlpConfig {
 /// the predicted class.
 #[derive(Module, Debug)]
 pub struct Mlp {
-    /// Hidden layers.
+    /// The layers that a ReLU follows, from the input on.
     pub hidden: Vec<GainLinear>,
-    /// Output layer.
+    /// The layer that gives the logits.
     pub output: GainLinear,
 }
 

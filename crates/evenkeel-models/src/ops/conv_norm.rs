@@ -13,7 +13,7 @@ use super::layer::{Layer, LayerSpec};
 
 /// The parameters of a convolution with its BatchNorm.
 #[derive(Debug, Clone)]
-pub struct ConvNormInput {
+pub struct ConvNormParameters {
     /// Weights `[outputs, inputs, k, k]`, `k` 1 or 3 (padding 1).
     pub weight: Tensor<4>,
     /// BatchNorm's scale γ.
@@ -35,13 +35,10 @@ struct Prepared {
     moments: Arc<Mutex<Option<Moments>>>,
 }
 
-impl ConvNormInput {
+impl ConvNormParameters {
     fn prepare(self, input: BatchShape) -> Prepared {
         let [outputs, _, kernel, _] = self.weight.dims();
-        let conv = match kernel {
-            1 => ConvShape::one(input, outputs, self.stride),
-            _ => ConvShape::three(input, outputs, self.stride),
-        };
+        let conv = ConvShape::new(input, outputs, kernel, self.stride);
         let moments = Arc::new(Mutex::new(None));
         let spec = LayerSpec { conv, relu: self.relu, epsilon: self.epsilon, moments: Arc::clone(&moments) };
         let layer = Layer {
@@ -60,7 +57,7 @@ fn taken(moments: &Mutex<Option<Moments>>) -> Moments {
 }
 
 /// `relu?(bn(x * w))` in training mode: normalised by the batch, whose moments come back for the running statistics.
-pub fn conv_norm(x: Blocked, layer: ConvNormInput) -> (Blocked, Moments) {
+pub fn conv_norm(x: Blocked, layer: ConvNormParameters) -> (Blocked, Moments) {
     let Prepared { layer, output, moments } = layer.prepare(x.shape);
     let y = <Dispatch as ResidualOps>::conv_norm(x.data.into_dispatch(), layer);
     (Blocked { data: Tensor::from_dispatch(y), shape: output }, taken(&moments))
@@ -70,9 +67,9 @@ pub fn conv_norm(x: Blocked, layer: ConvNormInput) -> (Blocked, Moments) {
 /// the order first, second, shortcut.
 pub fn residual_block(
     x: Blocked,
-    first: ConvNormInput,
-    second: ConvNormInput,
-    shortcut: Option<ConvNormInput>,
+    first: ConvNormParameters,
+    second: ConvNormParameters,
+    shortcut: Option<ConvNormParameters>,
 ) -> (Blocked, Vec<Moments>) {
     let first = first.prepare(x.shape);
     let second = second.prepare(first.output);

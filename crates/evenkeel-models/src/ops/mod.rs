@@ -12,6 +12,6 @@ mod pool;
 mod sparse_input;
 
 pub use blocked::Blocked;
-pub use conv_norm::{ConvNormInput, conv_norm, residual_block};
+pub use conv_norm::{ConvNormParameters, conv_norm, residual_block};
 pub use pool::average_pool;
 pub use sparse_input::matmul_sparse_input;

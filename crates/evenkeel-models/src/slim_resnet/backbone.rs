@@ -14,9 +14,9 @@ pub struct Backbone<L> {
 /// Two 3×3 convolutions around a shortcut: `second(first(x)) + shortcut(x)`.
 #[derive(Module, Debug)]
 pub struct ResidualBlock<L> {
-    /// First convolution, with the block's stride.
+    /// The convolution that sees the block's input; it has the block's stride.
     pub first: L,
-    /// Second convolution.
+    /// The convolution to whose result the shortcut is added.
     pub second: L,
     /// 1×1 convolution where the shape changes; elsewhere `x` itself is added.
     pub shortcut: Option<L>,

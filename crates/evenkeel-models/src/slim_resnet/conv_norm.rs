@@ -8,9 +8,9 @@ use evenkeel_kernels::batch_norm::Moments;
 use rand::{Rng, RngExt};
 
 use super::ConvPlan;
-use crate::ops::{self, Blocked, ConvNormInput};
+use crate::ops::{self, Blocked, ConvNormParameters};
 
-/// PyTorch's defaults.
+/// What PyTorch's BatchNorm adds to the variance, and the weight of a new batch in its running statistics.
 const EPSILON: f64 = 1e-5;
 const MOMENTUM: f32 = 0.1;
 
@@ -48,21 +48,21 @@ impl ConvNorm {
         }
     }
 
-    /// Distance between outputs.
+    /// Distance between outputs in pixels of the input: 1 or 2.
     pub fn stride(&self) -> usize {
         self.stride
     }
 
     /// In training mode on the CPU's kernels.
     pub fn train_blocked(&self, x: Blocked, relu: bool) -> Blocked {
-        let (y, moments) = ops::conv_norm(x, self.input(relu));
+        let (y, moments) = ops::conv_norm(x, self.parameters(relu));
         self.update_running(&moments);
         y
     }
 
     /// What the operations on the CPU's kernels take.
-    pub(super) fn input(&self, relu: bool) -> ConvNormInput {
-        ConvNormInput {
+    pub(super) fn parameters(&self, relu: bool) -> ConvNormParameters {
+        ConvNormParameters {
             weight: self.weight.val(),
             gamma: self.gamma.val(),
             beta: self.beta.val(),

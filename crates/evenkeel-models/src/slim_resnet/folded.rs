@@ -69,10 +69,7 @@ impl Folded {
         };
         let running = |state: &RunningState<Tensor<1>>| values(state.value());
         let [outputs, _, kernel, _] = layer.weight.dims();
-        let conv = match kernel {
-            1 => ConvShape::one(input, outputs, layer.stride()),
-            _ => ConvShape::three(input, outputs, layer.stride()),
-        };
+        let conv = ConvShape::new(input, outputs, kernel, layer.stride());
         let (gamma, beta) = (values(layer.gamma.val()), values(layer.beta.val()));
         let normaliser = Normaliser::of_running(
             &running(&layer.running_mean),

@@ -1,4 +1,11 @@
-//! Slim ResNet-18.
+//! Slim ResNet-18, the paper's network for colour images.
+//!
+//! | file | what |
+//! |---|---|
+//! | `backbone` | the structure: which layers there are, and what flows into which |
+//! | `conv_norm` | the layer: a convolution with its BatchNorm |
+//! | `folded` | the backbone with BatchNorm folded into its weights, for evaluation and for a frozen backbone |
+//! | `evaluator` | logits of test images while training goes on |
 
 mod backbone;
 mod conv_norm;
@@ -52,8 +59,9 @@ pub struct SlimResNet {
 
 impl ResidualBlock<ConvNorm> {
     fn train_blocked(&self, x: Blocked) -> Blocked {
-        let shortcut = self.shortcut.as_ref().map(|shortcut| shortcut.input(false));
-        let (y, moments) = residual_block(x, self.first.input(true), self.second.input(true), shortcut);
+        let shortcut = self.shortcut.as_ref().map(|shortcut| shortcut.parameters(false));
+        let (y, moments) =
+            residual_block(x, self.first.parameters(true), self.second.parameters(true), shortcut);
         self.layers().zip(&moments).for_each(|(layer, moments)| layer.update_running(moments));
         y
     }

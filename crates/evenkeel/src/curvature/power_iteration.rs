@@ -50,7 +50,7 @@ pub enum CurvatureError {
 /// | `coordinates` | base | [`Coordinates`] | with respect to which weights |
 #[derive(Debug, Clone)]
 pub struct PowerIteration {
-    /// Most iterations.
+    /// Most iterations, each with two gradients.
     pub steps: usize,
     /// Seed of the start vector.
     pub seed: u64,
@@ -58,7 +58,7 @@ pub struct PowerIteration {
     pub tolerance: Option<f64>,
     /// Difference step relative to the norm of the weights; by the precision of the weights if `None`.
     pub step: Option<f64>,
-    /// Coordinates.
+    /// With respect to which weights the loss is differentiated.
     pub coordinates: Coordinates,
 }
 
@@ -129,7 +129,7 @@ impl PowerIteration {
 pub struct Eigenvalue {
     /// The Rayleigh quotient `λ = vᵀHv`, with its sign.
     pub value: f64,
-    /// Iterations taken.
+    /// Iterations taken: fewer than asked for if the tolerance was met.
     pub iterations: usize,
     /// `‖Hv − λv‖ / |λ|`: some eigenvalue is within this relative distance of `value`. Zero for a Hessian of zero.
     pub residual: f64,
