@@ -168,7 +168,7 @@ pub struct Lines {
 pub struct Series {
     /// Name in the legend. Series of the same name are one entry of the legend.
     pub name: String,
-    /// How it looks; the optimizer's style if the name is that of one, else the next free one.
+    /// How it looks, if no other series of the figure does so; else the first style that is free.
     #[serde(default)]
     pub style: Option<Style>,
     /// Horizontal positions, increasing.

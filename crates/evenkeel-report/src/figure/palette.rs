@@ -5,22 +5,15 @@ use serde::{Deserialize, Serialize};
 /// A colour by name; light and dark pages show different shades of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)] // the names are the documentation
 pub enum Color {
-    /// NGM-SGD.
     Orange,
-    /// MSGD.
     Blue,
-    /// Adam.
     Green,
-    /// SGD.
     Grey,
-    /// MSGD with a reset or a frozen backbone.
     Cyan,
-    /// Adam with a reset; slow weights.
     Purple,
-    /// Ablations.
     Red,
-    /// Ablations.
     Brown,
 }
 
@@ -48,51 +41,32 @@ pub struct Style {
     pub dash: Dash,
 }
 
-/// The styles of the paper's optimizers, ablations and weights of the two-timescale model.
-const KNOWN: [(&str, Style); 14] = [
-    ("ngm-sgd", Style::new(Color::Orange, Dash::Solid)),
-    ("msgd", Style::new(Color::Blue, Dash::Dashed)),
-    ("adam", Style::new(Color::Green, Dash::DashDot)),
-    ("sgd", Style::new(Color::Grey, Dash::Dotted)),
-    ("msgd-reset", Style::new(Color::Cyan, Dash::Dashed)),
-    ("adam-reset", Style::new(Color::Purple, Dash::DashDot)),
-    ("msgd-frozen", Style::new(Color::Cyan, Dash::Dotted)),
-    ("tonic", Style::new(Color::Purple, Dash::Dashed)),
-    ("instantaneous", Style::new(Color::Cyan, Dash::DashDot)),
-    ("entropy-lr", Style::new(Color::Brown, Dash::Dotted)),
-    ("gain-modulated", Style::new(Color::Orange, Dash::Solid)),
-    ("fast-slow", Style::new(Color::Blue, Dash::Dashed)),
-    ("slow", Style::new(Color::Purple, Dash::DashDot)),
-    ("target", Style::new(Color::Grey, Dash::Dotted)),
+const COLORS: [Color; 8] = [
+    Color::Orange,
+    Color::Blue,
+    Color::Green,
+    Color::Grey,
+    Color::Cyan,
+    Color::Purple,
+    Color::Red,
+    Color::Brown,
 ];
 
-/// Those for anything else, in order.
-const OTHERS: [Style; 8] = [
-    Style::new(Color::Purple, Dash::Dashed),
-    Style::new(Color::Cyan, Dash::DashDot),
-    Style::new(Color::Brown, Dash::Dotted),
-    Style::new(Color::Red, Dash::Solid),
-    Style::new(Color::Blue, Dash::Solid),
-    Style::new(Color::Green, Dash::Dashed),
-    Style::new(Color::Orange, Dash::DashDot),
-    Style::new(Color::Grey, Dash::Solid),
-];
+const DASHES: [Dash; 4] = [Dash::Solid, Dash::Dashed, Dash::DashDot, Dash::Dotted];
 
 impl Style {
+    /// How many styles there are.
+    pub const COUNT: usize = COLORS.len() * DASHES.len();
+
     /// A style.
     pub const fn new(color: Color, dash: Dash) -> Self {
         Self { color, dash }
     }
 
-    /// The style of one of the paper's optimizers.
-    pub fn known(name: &str) -> Option<Self> {
-        let lower = name.to_ascii_lowercase();
-        KNOWN.iter().find(|(known, _)| *known == lower).map(|(_, style)| *style)
-    }
-
-    /// A style for anything else; `index` counts such series in a figure.
-    pub fn other(index: usize) -> Self {
-        OTHERS[index % OTHERS.len()]
+    /// The styles in order, all different; neighbours differ in colour and in dash. They begin again after [`COUNT`](Self::COUNT).
+    pub const fn nth(index: usize) -> Self {
+        let dash = (index + index / COLORS.len()) % DASHES.len();
+        Self { color: COLORS[index % COLORS.len()], dash: DASHES[dash] }
     }
 }
 
@@ -101,11 +75,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_papers_optimizers_have_the_papers_colours_and_dashes_of_their_own() {
-        let styles = ["NGM-SGD", "msgd", "Adam", "sgd"].map(|name| Style::known(name).unwrap());
-        assert_eq!(styles.map(|style| style.color), [Color::Orange, Color::Blue, Color::Green, Color::Grey]);
-        for (i, a) in styles.iter().enumerate() {
-            assert!(styles[..i].iter().all(|b| a.dash != b.dash));
+    fn every_style_is_another_one_and_neighbours_differ_in_greyscale_too() {
+        for i in 0..Style::COUNT {
+            assert!((0..i).all(|j| Style::nth(j) != Style::nth(i)), "{i}");
+            assert_ne!(Style::nth(i).dash, Style::nth(i + 1).dash, "{i}");
         }
+        assert_eq!(Style::nth(Style::COUNT), Style::nth(0));
     }
 }

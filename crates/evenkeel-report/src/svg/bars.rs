@@ -7,7 +7,7 @@ use super::legend::Legend;
 use super::markup::{escape, number, shortened, width};
 use super::scale::Scale;
 use super::theme::Theme;
-use crate::figure::{Bars, Panel};
+use crate::figure::{BarSeries, Bars, Panel};
 
 pub(super) fn draw(panel: &Panel, plot: &Bars, canvas: &Canvas, legend: &Legend) -> (String, Frame) {
     let theme = canvas.theme;
@@ -51,63 +51,72 @@ pub(super) fn draw(panel: &Panel, plot: &Bars, canvas: &Canvas, legend: &Legend)
     let base = if panel.y.log { area.bottom() } else { y.at(0.0).clamp(area.y, area.bottom()) };
     for (k, series) in plot.series.iter().enumerate() {
         let (index, style) = legend.find(&series.name);
-        let color = theme.color(series.style.unwrap_or(style).color);
+        let color = theme.color(style.color);
         let _ = writeln!(inner, "<g class=\"s\" data-s=\"{index}\">");
-        for (i, value) in series.values.iter().enumerate().take(groups).filter(|(_, v)| v.is_finite()) {
+        for i in 0..groups.min(series.values.len()) {
             let left = x.at(i as f64) + side + k as f64 * bar;
-            let top = y.at(*value);
-            let error = series.errors.as_ref().and_then(|e| e.get(i)).copied().filter(|e| e.is_finite());
-            let reference =
-                series.reference.as_ref().and_then(|r| r.get(i)).copied().filter(|r| r.is_finite());
-            let mut tip = format!(
-                "{}, {}: {}",
-                series.name,
-                plot.groups.get(i).map_or("", String::as_str),
-                number(*value)
-            );
-            if let Some(error) = error {
-                let _ = write!(tip, " ± {}", number(error));
-            }
-            if let Some(reference) = reference {
-                let _ = write!(tip, "; paper {}", number(reference));
-            }
-            let tip = escape(&tip);
-            let _ = writeln!(
-                inner,
-                "<rect class=\"tip\" data-tip=\"{tip}\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{color}\" fill-opacity=\"0.85\"><title>{tip}</title></rect>",
-                top.min(base),
-                (bar - 1.0).max(0.5),
-                (top - base).abs().max(0.5)
-            );
-            let middle = left + (bar - 1.0) / 2.0;
-            if let Some(error) = error {
-                let cap = (bar * 0.22).min(4.0);
-                let (low, high) = (y.at(value - error), y.at(value + error));
-                let _ = writeln!(
-                    inner,
-                    "<path d=\"M{middle:.1} {low:.1}V{high:.1}M{:.1} {high:.1}h{:.1}M{:.1} {low:.1}h{:.1}\" fill=\"none\" stroke=\"{}\"/>",
-                    middle - cap,
-                    2.0 * cap,
-                    middle - cap,
-                    2.0 * cap,
-                    theme.ink()
-                );
-            }
-            if let Some(reference) = reference {
-                let _ = writeln!(
-                    inner,
-                    "<path d=\"M{left:.1} {:.1}h{:.1}\" stroke=\"{}\" stroke-width=\"2\"/>",
-                    y.at(reference),
-                    bar - 1.0,
-                    theme.ink()
-                );
-            }
+            inner += &one_bar(plot, series, i, &Place { left, bar, base, y: &y, color, ink: theme.ink() });
         }
         inner += "</g>\n";
     }
     svg += &clipped(&area, &inner);
     svg += &canvas.spines(&area);
     (svg, Frame { plot: area, x })
+}
+
+/// Where a bar stands and how it looks.
+struct Place<'a> {
+    left: f64,
+    bar: f64,
+    base: f64,
+    y: &'a Scale,
+    color: &'a str,
+    ink: &'a str,
+}
+
+/// A bar with its error and the value that it is compared with; nothing where there is no value.
+fn one_bar(plot: &Bars, series: &BarSeries, i: usize, place: &Place<'_>) -> String {
+    let finite = |values: &Option<Vec<f64>>| values.as_ref()?.get(i).copied().filter(|value| value.is_finite());
+    let Some(value) = series.values.get(i).copied().filter(|value| value.is_finite()) else { return String::new() };
+    let (error, reference) = (finite(&series.errors), finite(&series.reference));
+    let Place { left, bar, base, y, color, ink } = place;
+    let group = plot.groups.get(i).map_or("", String::as_str);
+    let mut tip = format!("{}, {group}: {}", series.name, number(value));
+    if let Some(error) = error {
+        let _ = write!(tip, " ± {}", number(error));
+    }
+    if let Some(reference) = reference {
+        let _ = write!(tip, "; paper {}", number(reference));
+    }
+    let (tip, top) = (escape(&tip), y.at(value));
+    let mut svg = format!(
+        "<rect class=\"tip\" data-tip=\"{tip}\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{color}\" fill-opacity=\"0.85\"><title>{tip}</title></rect>\n",
+        top.min(*base),
+        (bar - 1.0).max(0.5),
+        (top - base).abs().max(0.5)
+    );
+    let middle = left + (bar - 1.0) / 2.0;
+    if let Some(error) = error {
+        let cap = (bar * 0.22).min(4.0);
+        let (low, high) = (y.at(value - error), y.at(value + error));
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{middle:.1} {low:.1}V{high:.1}M{:.1} {high:.1}h{:.1}M{:.1} {low:.1}h{:.1}\" fill=\"none\" stroke=\"{ink}\"/>",
+            middle - cap,
+            2.0 * cap,
+            middle - cap,
+            2.0 * cap
+        );
+    }
+    if let Some(reference) = reference {
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{left:.1} {:.1}h{:.1}\" stroke=\"{ink}\" stroke-width=\"2\"/>",
+            y.at(reference),
+            bar - 1.0
+        );
+    }
+    svg
 }
 
 /// Names of the groups below the axis.

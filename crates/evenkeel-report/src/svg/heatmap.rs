@@ -41,47 +41,10 @@ pub(super) fn draw(panel: &Panel, plot: &Heatmap, canvas: &Canvas) -> (String, F
             escape(&shortened(name, TICK, 120.0))
         );
         for (i, value) in plot.values.get(j).into_iter().flatten().enumerate().take(columns) {
-            let (x, y) = (area.x + i as f64 * wide, area.y + j as f64 * high);
-            let x_name = plot.x_names.get(i).map_or("", String::as_str);
-            let (shown, fill, ink) = if value.is_finite() {
-                let share = share(*value);
-                let ink = if share > 0.55 { "#14171c" } else { "#ffffff" };
-                (format!("{value:.*}", plot.digits), color(share), ink)
-            } else {
-                ("–".to_string(), "none".to_string(), theme.soft())
-            };
-            let tip = escape(&format!(
-                "{} {x_name}, {} {name}: {} {}",
-                panel.x.label,
-                panel.y.label,
-                plot.label,
-                number(*value)
-            ));
-            let _ = writeln!(
-                svg,
-                "<rect class=\"tip\" data-tip=\"{tip}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{fill}\"><title>{tip}</title></rect>",
-                wide - 1.0,
-                high - 1.0
-            );
-            let size = (wide / (0.66 * shown.chars().count() as f64)).min(high * 0.8).min(11.0);
-            if size >= 6.0 {
-                let _ = writeln!(
-                    svg,
-                    "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{size:.1}\" text-anchor=\"middle\" fill=\"{ink}\" pointer-events=\"none\">{shown}</text>",
-                    x + wide / 2.0,
-                    y + high / 2.0 + size * 0.35
-                );
-            }
+            let at = (area.x + i as f64 * wide, area.y + j as f64 * high, wide, high);
+            svg += &cell(panel, plot, canvas, (i, j), *value, value.is_finite().then(|| share(*value)), at);
             if *value == best {
-                let _ = writeln!(
-                    frames,
-                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"none\" stroke=\"{}\" stroke-width=\"3\" pointer-events=\"none\"/>",
-                    x + 0.5,
-                    y + 0.5,
-                    wide - 2.0,
-                    high - 2.0,
-                    theme.color(crate::figure::Color::Orange)
-                );
+                frames += &frame(at, canvas.theme.color(crate::figure::Color::Orange));
             }
         }
     }
@@ -101,6 +64,61 @@ pub(super) fn draw(panel: &Panel, plot: &Heatmap, canvas: &Canvas) -> (String, F
     }
     let x = Scale { low: 0.0, high: columns as f64, from: area.x, to: area.right(), log: false };
     (svg, Frame { plot: area, x })
+}
+
+/// One cell with its value; `share` is its place between the lowest and the highest value.
+fn cell(
+    panel: &Panel,
+    plot: &Heatmap,
+    canvas: &Canvas,
+    (i, j): (usize, usize),
+    value: f64,
+    share: Option<f64>,
+    (x, y, wide, high): (f64, f64, f64, f64),
+) -> String {
+    let name = |names: &[String], at: usize| names.get(at).cloned().unwrap_or_default();
+    let (shown, fill, ink) = match share {
+        Some(share) => {
+            let ink = if share > 0.55 { "#14171c" } else { "#ffffff" };
+            (format!("{value:.*}", plot.digits), color(share), ink)
+        }
+        None => ("–".to_string(), "none".to_string(), canvas.theme.soft()),
+    };
+    let tip = escape(&format!(
+        "{} {}, {} {}: {} {}",
+        panel.x.label,
+        name(&plot.x_names, i),
+        panel.y.label,
+        name(&plot.y_names, j),
+        plot.label,
+        number(value)
+    ));
+    let mut svg = format!(
+        "<rect class=\"tip\" data-tip=\"{tip}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{fill}\"><title>{tip}</title></rect>\n",
+        wide - 1.0,
+        high - 1.0
+    );
+    let size = (wide / (0.66 * shown.chars().count() as f64)).min(high * 0.8).min(11.0);
+    if size >= 6.0 {
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{size:.1}\" text-anchor=\"middle\" fill=\"{ink}\" pointer-events=\"none\">{shown}</text>",
+            x + wide / 2.0,
+            y + high / 2.0 + size * 0.35
+        );
+    }
+    svg
+}
+
+/// A frame around the best cell.
+fn frame((x, y, wide, high): (f64, f64, f64, f64), color: &str) -> String {
+    format!(
+        "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"3\" pointer-events=\"none\"/>\n",
+        x + 0.5,
+        y + 0.5,
+        wide - 2.0,
+        high - 2.0
+    )
 }
 
 fn bar(plot: &Heatmap, canvas: &Canvas, (x, y, height): (f64, f64, f64), (low, top): (f64, f64)) -> String {

@@ -10,6 +10,22 @@ const SIZE: f64 = 11.0;
 const ROW: f64 = 20.0;
 const SAMPLE: f64 = 26.0;
 
+/// Every name with a style of its own: the one that it asks for if nobody before it has it, else the first that is free.
+fn told_apart(wishes: Vec<(String, Option<Style>)>) -> Vec<(String, Style)> {
+    let mut styles: Vec<Option<Style>> = Vec::new();
+    for (_, wish) in &wishes {
+        styles.push(wish.filter(|wish| !styles.contains(&Some(*wish))));
+    }
+    for i in 0..styles.len() {
+        if styles[i].is_none() {
+            let free = (0..Style::COUNT).map(Style::nth).find(|style| !styles.contains(&Some(*style)));
+            styles[i] = Some(free.unwrap_or(Style::nth(i)));
+        }
+    }
+    let names = wishes.into_iter().map(|(name, _)| name);
+    names.zip(styles.into_iter().flatten()).collect()
+}
+
 /// The series of a figure by name, in order of appearance.
 pub(crate) struct Legend {
     pub(crate) entries: Vec<(String, Style)>,
@@ -19,15 +35,11 @@ pub(crate) struct Legend {
 
 impl Legend {
     pub(crate) fn of(figure: &Figure) -> Self {
-        let mut entries: Vec<(String, Style)> = Vec::new();
-        let (mut unnamed, mut reference) = (0, false);
+        let mut wishes: Vec<(String, Option<Style>)> = Vec::new();
+        let mut reference = false;
         let mut add = |name: &str, style: Option<Style>| {
-            if !entries.iter().any(|(known, _)| known == name) {
-                let style = style.or_else(|| Style::known(name)).unwrap_or_else(|| {
-                    unnamed += 1;
-                    Style::other(unnamed - 1)
-                });
-                entries.push((name.to_string(), style));
+            if !wishes.iter().any(|(known, _)| known == name) {
+                wishes.push((name.to_string(), style));
             }
         };
         for panel in &figure.panels {
@@ -41,13 +53,13 @@ impl Legend {
                 Plot::Heatmap(_) => {}
             }
         }
-        Self { entries, reference }
+        Self { entries: told_apart(wishes), reference }
     }
 
     /// Number and style of a series.
     pub(crate) fn find(&self, name: &str) -> (usize, Style) {
         let index = self.entries.iter().position(|(known, _)| known == name);
-        index.map_or((0, Style::other(0)), |index| (index, self.entries[index].1))
+        index.map_or((0, Style::nth(0)), |index| (index, self.entries[index].1))
     }
 
     /// Left edges and rows of the entries.

@@ -100,7 +100,6 @@ fn labels(plot: &Lines, canvas: &Canvas, area: &Rect, x: &Scale) -> String {
 
 fn curve(series: &Series, canvas: &Canvas, legend: &Legend, x: &Scale, y: &Scale) -> String {
     let (index, style) = legend.find(&series.name);
-    let style = series.style.unwrap_or(style);
     let color = canvas.theme.color(style.color);
     let mut svg = format!("<g class=\"s\" data-s=\"{index}\">\n");
     if let Some(band) = &series.band {

@@ -30,7 +30,6 @@ pub(super) fn draw(panel: &Panel, plot: &Scatter, canvas: &Canvas, legend: &Lege
         .collect();
     for series in &plot.series {
         let (index, style) = legend.find(&series.name);
-        let style = series.style.unwrap_or(style);
         let color = theme.color(style.color);
         let _ = writeln!(inner, "<g class=\"s\" data-s=\"{index}\">");
         if series.joined {
