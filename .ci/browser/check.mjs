@@ -91,12 +91,12 @@ await check("names from files are text", async () => {
 
 await check("a corrupted curve and an unfinished run are named", async () => {
   const warnings = (await page.locator(".warnings li").allTextContents()).join("\n");
-  assert.match(warnings, /msgd seed 2 is not counted: .*curve\.csv:6: task1_acc is "not a number"/);
-  assert.match(warnings, /sgd seed 2 is not counted: unfinished/);
+  assert.match(warnings, /not counted: split-digits msgd seed 2: .*curve\.csv:6: task1_acc is "not a number"/);
+  assert.match(warnings, /not counted: split-digits sgd seed 2: unfinished/);
 });
 
 await check("a legend entry hides its curve, and shows it again", async () => {
-  const button = figure.getByRole("button", { name: "msgd", exact: true });
+  const button = figure.getByRole("button", { name: "MSGD", exact: true });
   const curve = plot.locator(`g.s[data-s="${await button.getAttribute("data-s")}"]`);
   assert.ok(await curve.isVisible());
   await button.click();
@@ -113,20 +113,20 @@ await check("hover shows a value that is in the CSV", async () => {
   await page.mouse.move(box.x + box.width * 0.6, box.y + box.height * 0.5);
   const text = await tip.textContent();
   const iteration = text.match(/^iteration (\d+)/)[1];
-  const shown = Number(text.match(/ngm-sgd: ([\d.]+)/)[1]);
+  const shown = Number(text.match(/NGM-SGD: ([\d.]+)/)[1]);
   const csv = readFileSync(join(work, "figures", "split-digits-curves.csv"), "utf8").split("\n");
-  const row = csv.find((line) => line.startsWith(`Task-1 accuracy,ngm-sgd,${iteration},`));
+  const row = csv.find((line) => line.startsWith(`Task-1 accuracy,NGM-SGD,${iteration},`));
   assert.equal(shown, Number(Number(row.split(",")[3]).toPrecision(6)), `${text}\n${row}`);
   await shot(page, "hover", { fullPage: false });
 });
 
 await check("a hidden curve has no value", async () => {
-  await figure.getByRole("button", { name: "msgd", exact: true }).click();
+  await figure.getByRole("button", { name: "MSGD", exact: true }).click();
   await plot.scrollIntoViewIfNeeded();
   const box = await plot.boundingBox();
   await page.mouse.move(box.x + box.width * 0.5, box.y + box.height * 0.5);
-  assert.doesNotMatch(await tip.textContent(), /msgd:/);
-  await figure.getByRole("button", { name: "msgd", exact: true }).click();
+  assert.doesNotMatch(await tip.textContent(), /MSGD:/);
+  await figure.getByRole("button", { name: "MSGD", exact: true }).click();
 });
 
 await check("arrow keys show values", async () => {
@@ -199,19 +199,19 @@ try {
     const live = await open(address);
     const last = () => live.evaluate(() => {
       const script = document.querySelector("figure#split-digits-curves svg.plot").nextElementSibling;
-      const series = JSON.parse(script.textContent).series.find((s) => s.name.startsWith("sgd seed 2"));
+      const series = JSON.parse(script.textContent).series.find((s) => s.name.startsWith("SGD seed 2"));
       return series.x.at(-1);
     });
     await live.evaluate(() => { window.sameDocument = true; });
-    await live.locator("figure#split-digits-curves").getByRole("button", { name: "msgd", exact: true }).click();
+    await live.locator("figure#split-digits-curves").getByRole("button", { name: "MSGD", exact: true }).click();
     assert.equal(await last(), 30);
     appendFileSync(join(growing, "curve.csv"), rows[31] + "\n" + rows[32].slice(0, 6));
     await live.waitForFunction(() => {
       const script = document.querySelector("figure#split-digits-curves svg.plot").nextElementSibling;
-      return JSON.parse(script.textContent).series.some((s) => s.name.startsWith("sgd seed 2") && s.x.at(-1) === 31);
+      return JSON.parse(script.textContent).series.some((s) => s.name.startsWith("SGD seed 2") && s.x.at(-1) === 31);
     }, null, { timeout: 10_000 });
     assert.equal(await live.evaluate(() => window.sameDocument), true);
-    const button = live.locator("figure#split-digits-curves").getByRole("button", { name: "msgd", exact: true });
+    const button = live.locator("figure#split-digits-curves").getByRole("button", { name: "MSGD", exact: true });
     assert.equal(await button.getAttribute("aria-pressed"), "false", "what was switched off stays off");
     assert.deepEqual(live.faults, []);
     await shot(live, "live");

@@ -78,7 +78,19 @@ macro_rules! architectures {
                 }
             }
 
-            /// Whether it can see such images; the reason if not. Its settings have passed [`check`](Self::check).
+            /// Whether it has a part in front of its head, which can be frozen.
+    pub fn has_backbone(&self) -> bool {
+        struct HasBackbone;
+        impl Visit for HasBackbone {
+            type Output = bool;
+            fn visit<N: Architecture>(self, _: &N::Config) -> bool {
+                N::backbone().is_some()
+            }
+        }
+        self.visit(HasBackbone)
+    }
+
+    /// Whether it can see such images; the reason if not. Its settings have passed [`check`](Self::check).
             pub fn accepts(&self, shape: InputShape) -> Result<(), String> {
                 match self {
                     $(Self::$network(config) => $network::accepts(config, shape),)+

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use evenkeel_metrics::{
     Curve, Interval, PaperReading, Point, Quantity, quantity, read_curve, read_growing_curve,
 };
+use evenkeel_report::Style;
 use serde::Serialize;
 
 use crate::paper::{self, PaperRow};
@@ -144,6 +145,12 @@ impl Group {
     /// Values of one recorded quantity of each finished seed, as (iteration, task, value).
     pub fn recorded(&self, quantity: &str) -> Vec<Vec<(u64, usize, f64)>> {
         self.finished.iter().map(|seed| seed.recorded(quantity)).collect()
+    }
+
+    /// How it looks in figures: by the place of its optimizer in the list.
+    pub fn style(&self) -> Option<Style> {
+        let rank = optimizers::rank(&self.spec.optimizer.name);
+        (rank < Style::COUNT).then(|| Style::nth(rank))
     }
 
     /// The published row for this optimizer under this protocol.

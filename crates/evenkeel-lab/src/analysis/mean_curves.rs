@@ -45,7 +45,7 @@ pub fn mean_series(
             values.push(seeds);
         }
     }
-    band(group.name.clone(), positions, &values)
+    Series { style: group.style(), ..band(group.name.clone(), positions, &values) }
 }
 
 /// One column of the curves of several groups over all iterations, with the task switches.

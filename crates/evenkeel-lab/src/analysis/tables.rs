@@ -20,7 +20,11 @@ const COMPARED: [&str; 5] = ["avg-ACC", "avg-min-ACC", "avg-SG", "newest task", 
 /// Every table of the results.
 pub fn all(lineups: &[Lineup], against: Option<&str>) -> Vec<Table> {
     let mut tables = vec![mean_curve(lineups), per_seed(lineups), beyond(lineups)];
-    tables.extend(lineups.iter().filter_map(|lineup| compared(lineup, against)));
+    for lineup in lineups {
+        let id =
+            if lineups.len() > 1 { format!("compared {}", lineup.label) } else { "compared".to_string() };
+        tables.extend(compared(id, lineup, against));
+    }
     tables.retain(|table| !table.rows.is_empty());
     tables
 }
@@ -129,17 +133,17 @@ fn quantities(id: &str, caption: &str, lineups: &[Lineup], wanted: fn(&Quantity)
 }
 
 /// The reference against the others.
-fn compared(lineup: &Lineup, against: Option<&str>) -> Option<Table> {
+fn compared(id: String, lineup: &Lineup, against: Option<&str>) -> Option<Table> {
     let comparisons = comparisons::comparisons(lineup, against);
     let reference = comparisons.first()?.reference.clone();
     let caption = format!(
-        "{}: {reference} minus the others on the same seeds, Student's 95 % interval. The verdict is on {reference} having the \
+        "On {}: {reference} minus the others on the same seeds, Student's 95 % interval. The verdict is on {reference} having the \
          smaller {DECIDES}; p is adjusted by Holm over this table.",
         lineup.label
     );
     let columns: Vec<&str> =
         ["against", "seeds"].into_iter().chain(COMPARED).chain(["Holm's p", "smaller gap"]).collect();
-    let mut table = Table::new(format!("compared {}", lineup.label), caption, columns);
+    let mut table = Table::new(id, caption, columns);
     for comparison in &comparisons {
         let seeds = comparison.differences.first().map_or(0, |difference| difference.evidence.interval.n);
         let mut row = vec![Cell::text(&comparison.against), Cell::number(seeds as f64, 0)];

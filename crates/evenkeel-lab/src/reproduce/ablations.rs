@@ -153,6 +153,7 @@ fn newest(lineup: &Lineup) -> Bars {
         let error = |one: &Option<evenkeel_metrics::Interval>| one.and_then(|one| one.standard_error());
         bars.series.push(BarSeries {
             name: group.name.clone(),
+            style: group.style(),
             values: found.iter().map(|one| one.map_or(f64::NAN, |one| tidy(one.mean))).collect(),
             errors: Some(found.iter().map(|one| error(one).map_or(f64::NAN, tidy)).collect()),
             ..BarSeries::default()
@@ -174,7 +175,12 @@ fn trade_off(lineup: &Lineup) -> Scatter {
                 ..ErrorPoint::default()
             };
             let (name, points) = (group.name.clone(), vec![point]);
-            scatter.series.push(ScatterSeries { name, points, ..ScatterSeries::default() });
+            scatter.series.push(ScatterSeries {
+                name,
+                points,
+                style: group.style(),
+                ..ScatterSeries::default()
+            });
         }
     }
     scatter

@@ -313,12 +313,12 @@ fn loss_increase(group: &Group, at: u64, position: impl Fn(u64) -> Option<f64>) 
             values.push(seeds);
         }
     }
-    band(group.name.clone(), x, &values)
+    Series { style: group.style(), ..band(group.name.clone(), x, &values) }
 }
 
 /// Geometric mean of the curvature with one standard error in log space, absolute or relative to the switch.
 fn curvature_series(lineup: &Lineup, group: &Group, relative: bool) -> Option<Series> {
-    let mut series = Series { name: group.name.clone(), ..Series::default() };
+    let mut series = Series { name: group.name.clone(), style: group.style(), ..Series::default() };
     let mut edges = Band::default();
     let seeds: Vec<Vec<f64>> = group.finished.iter().map(logs).collect::<Option<_>>()?;
     for (i, time) in times(lineup, group).iter().enumerate() {
@@ -346,6 +346,7 @@ fn bars(lineup: &Lineup, with_paper: bool, of: fn(usize) -> Measure<'static>) ->
         let error = |one: &Option<Interval>| one.and_then(|one| one.standard_error());
         bars.series.push(BarSeries {
             name: group.name.clone(),
+            style: group.style(),
             values: found.iter().map(|one| one.map_or(f64::NAN, |one| tidy(one.mean))).collect(),
             errors: Some(found.iter().map(|one| error(one).map_or(f64::NAN, tidy)).collect()),
             reference: paper.map(|row| row.sg_per_transition.iter().map(|sg| sg.mean).collect()),

@@ -90,6 +90,7 @@ fn figure(lineups: &[Lineup]) -> Figure {
             bars.groups = (1..=sg.len()).map(|k| format!("{k}→{}", k + 1)).collect();
             bars.series.push(BarSeries {
                 name: group.name.clone(),
+                style: group.style(),
                 values: sg.iter().map(|sg| sg.map_or(f64::NAN, |sg| tidy(sg.mean))).collect(),
                 errors: Some(sg.iter().map(|sg| sg.map_or(f64::NAN, |sg| tidy(sg.pm))).collect()),
                 ..BarSeries::default()

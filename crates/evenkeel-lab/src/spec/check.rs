@@ -39,7 +39,7 @@ impl Experiment {
             if self.optimizers[..i].iter().any(|other| other.name == optimizer.name) {
                 return Err(bad("optimizers", format!("'{}' is named twice", optimizer.name)));
             }
-            optimizer.check()?;
+            optimizer.check(&self.settings)?;
         }
         Ok(CheckedExperiment(self.clone()))
     }
@@ -69,13 +69,20 @@ impl RunSpec {
     /// Checks a description, which may come from a file that anybody wrote.
     pub fn check(&self) -> Result<CheckedRun, ExperimentError> {
         self.settings.check()?;
-        self.optimizer.check()?;
+        self.optimizer.check(&self.settings)?;
         Ok(CheckedRun(self.clone()))
     }
 }
 
 impl OptimizerSpec {
-    fn check(&self) -> Result<(), ExperimentError> {
+    fn check(&self, settings: &Settings) -> Result<(), ExperimentError> {
+        if self.freeze && !settings.model.has_backbone() {
+            let reason = format!(
+                "{} has no convolutional part that could be frozen; choose a benchmark with another model, split-cifar10 for one",
+                settings.model.shown()
+            );
+            return Err(bad(&format!("{}.freeze", self.name), reason));
+        }
         self.rule.check().map_err(|error| bad(&self.name, error.to_string()))
     }
 }

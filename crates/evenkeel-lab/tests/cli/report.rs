@@ -35,7 +35,7 @@ fn a_report_has_tables_figures_and_the_command_that_made_it() {
         page.contains("evenkeel run split-digits --optimizers ngm-sgd,msgd --seeds 2 --set batch=16"),
         "{page}"
     );
-    for id in ["main", "transitions", "per-seed", "beyond", "paired", "runs"] {
+    for id in ["mean-curve", "per-seed", "beyond", "compared", "runs"] {
         assert!(page.contains(&format!("<table id=\"split-digits-{id}\"")), "{id}");
         for format in ["md", "csv", "tex"] {
             assert!(tables.join(format!("split-digits-{id}.{format}")).is_file(), "{id}.{format}");
@@ -51,7 +51,7 @@ fn a_report_has_tables_figures_and_the_command_that_made_it() {
     let csv = std::fs::read_to_string(figures.join("split-digits-curves.csv")).unwrap();
     let shown: f64 = csv
         .lines()
-        .find_map(|line| line.strip_prefix("Task-1 accuracy,msgd,60,"))
+        .find_map(|line| line.strip_prefix("Task-1 accuracy,MSGD,60,"))
         .and_then(|rest| rest.split(',').next()?.parse().ok())
         .expect("the last iteration is there");
     let ends: Vec<f64> = run_dirs(out.path())
@@ -98,8 +98,8 @@ fn folders_without_runs_and_folders_without_finished_runs_give_a_report_that_say
     let text = std::fs::read_to_string(&record).unwrap();
     std::fs::write(&record, text.replace("\"done\"", "\"unfinished\"")).unwrap();
     let (page, notes) = report(&[out.path()], made.path());
-    assert!(page.contains("0 of 1 runs are done") && page.contains("sgd seed 0 (stopped)"));
-    assert!(notes.contains("sgd seed 0 is not counted: unfinished"), "{notes}");
+    assert!(page.contains("0 of 1 runs are done") && page.contains("SGD seed 0 (stopped)"));
+    assert!(notes.contains("not counted: split-digits sgd seed 0: unfinished"), "{notes}");
 
     let message = must_fail(evenkeel().arg("report").arg(out.path().join("nowhere")), 2);
     assert!(message.contains("nowhere: no such folder"), "{message}");

@@ -16,18 +16,27 @@ fn the_summary_has_the_documented_shape_and_metrics_agree_with_it() {
     for (row, optimizer) in rows.iter().zip(["ngm-sgd", "msgd"]) {
         assert_eq!(row["benchmark"], "split-digits");
         assert_eq!(row["optimizer"], optimizer);
-        assert_eq!(row["seeds"], 3);
-        for metric in ["avg_acc", "avg_min_acc", "wc_acc", "avg_sg"] {
-            assert!(row[metric]["mean"].is_f64() && row[metric]["pm"].is_f64(), "{metric}");
-            let per_seed = &row["per_seed"][metric];
+        assert_eq!(row["seeds"], serde_json::json!([0, 1, 2]));
+        for (metric, name) in [
+            ("avg_acc", "avg-ACC"),
+            ("avg_min_acc", "avg-min-ACC"),
+            ("wc_acc", "WC-ACC"),
+            ("avg_sg", "avg-SG"),
+        ] {
+            let reading = &row["mean_curve"][metric];
+            assert!(reading["mean"].is_f64() && reading["pm"].is_f64(), "{metric}");
+            let per_seed = &row["per_seed"][name];
             assert!(per_seed["mean"].is_f64() && per_seed["sd"].is_f64(), "{metric}");
             let ci: [f64; 2] = serde_json::from_value(per_seed["ci95"].clone()).unwrap();
             assert!(
                 ci[0] <= per_seed["mean"].as_f64().unwrap() && per_seed["mean"].as_f64().unwrap() <= ci[1]
             );
         }
-        assert_eq!(row["sg_per_transition"].as_array().unwrap().len(), 4);
-        assert!(row["new_task_acc"]["mean"].is_f64() && row["seen_acc"]["mean"].is_f64());
+        assert_eq!(row["mean_curve"]["sg_per_transition"].as_array().unwrap().len(), 4);
+        assert!(
+            row["per_seed"]["newest task"]["mean"].is_f64() && row["per_seed"]["all seen"]["mean"].is_f64()
+        );
+        assert!(!row["programs"][0]["commit"].as_str().unwrap().is_empty());
         assert_eq!(row["paper"], Value::Null);
     }
 
@@ -36,9 +45,12 @@ fn the_summary_has_the_documented_shape_and_metrics_agree_with_it() {
 
     let csv = must_succeed(evenkeel().arg("metrics").arg(out.path()).args(["--format", "csv"]));
     let mut reader = csv::Reader::from_reader(&csv.stdout[..]);
-    let column = reader.headers().unwrap().iter().position(|name| name == "avg_min_acc").unwrap();
+    let column = reader.headers().unwrap().iter().position(|name| name == "mean-curve avg-min-ACC").unwrap();
     let first = reader.records().next().unwrap().unwrap();
-    assert_eq!(first[column].parse::<f64>().unwrap(), rows[0]["avg_min_acc"]["mean"].as_f64().unwrap());
+    assert_eq!(
+        first[column].parse::<f64>().unwrap(),
+        rows[0]["mean_curve"]["avg_min_acc"]["mean"].as_f64().unwrap()
+    );
 
     let markdown = must_succeed(evenkeel().arg("metrics").arg(out.path()).args(["--format", "markdown"]));
     let markdown = String::from_utf8(markdown.stdout).unwrap();
@@ -66,10 +78,11 @@ fn curves_of_another_program_give_the_same_metrics() {
         serde_json::from_str(&std::fs::read_to_string(out.path().join("summary.json")).unwrap()).unwrap();
     let theirs = must_succeed(evenkeel().arg("metrics").args(&files).args(["--format", "json"]));
     let theirs: Value = serde_json::from_slice(&theirs.stdout).unwrap();
-    for key in ["avg_acc", "avg_min_acc", "wc_acc", "avg_sg", "sg_per_transition", "per_seed"] {
-        assert_eq!(ours["rows"][0][key], theirs["rows"][0][key], "{key}");
+    assert_eq!(ours["rows"][0]["mean_curve"], theirs["rows"][0]["mean_curve"]);
+    for key in ["avg-ACC", "avg-min-ACC", "WC-ACC", "avg-SG", "gap width"] {
+        assert_eq!(ours["rows"][0]["per_seed"][key], theirs["rows"][0]["per_seed"][key], "{key}");
     }
-    assert_eq!(theirs["rows"][0]["seen_acc"], Value::Null);
+    assert_eq!(theirs["rows"][0]["per_seed"]["all seen"], Value::Null);
 }
 
 #[test]
@@ -104,7 +117,7 @@ fn every_task_at_every_iteration_gives_the_all_task_metrics() {
     must_succeed(&mut small_run(out.path(), &arguments));
     let json = must_succeed(evenkeel().arg("metrics").arg(out.path()).args(["--format", "json"]));
     let summary: Value = serde_json::from_slice(&json.stdout).unwrap();
-    assert!(summary["rows"][0]["all_task"]["wc_acc"]["mean"].is_f64());
+    assert!(summary["rows"][0]["per_seed"]["all-task WC-ACC"]["mean"].is_f64());
 }
 
 #[test]
@@ -164,5 +177,61 @@ fn a_reader_that_goes_away_is_no_error() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
         assert!(output.status.success(), "{arguments:?}: {:?}", output.status);
+    }
+}
+
+/// Every interval of a folder, as one command after the other shows it.
+#[test]
+fn every_command_gives_the_same_interval_and_none_has_one_for_two_seeds() {
+    let (out, made) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for (seeds, with_interval) in [("2", false), ("4", true)] {
+        let run = must_succeed(&mut small_run(out.path(), &["--seeds", seeds, "--optimizers", "msgd,sgd"]));
+        let metrics = must_succeed(evenkeel().arg("metrics").arg(out.path()));
+        let page = made.path().join("report.html");
+        let tables = made.path().join("tables");
+        must_succeed(
+            evenkeel().arg("report").arg(out.path()).arg("-o").arg(&page).arg("--tables").arg(&tables),
+        );
+        let read =
+            |table: &str| std::fs::read_to_string(tables.join(format!("split-digits-{table}.md"))).unwrap();
+        let summary: Value =
+            serde_json::from_str(&std::fs::read_to_string(out.path().join("summary.json")).unwrap()).unwrap();
+        let own = &summary["rows"][0]["per_seed"]["avg-min-ACC"];
+        let difference = &summary["comparisons"][0]["differences"];
+        let difference =
+            difference.as_array().unwrap().iter().find(|d| d["quantity"] == "avg-min-ACC").unwrap();
+        let texts = [
+            String::from_utf8(run.stdout).unwrap(),
+            String::from_utf8(metrics.stdout).unwrap(),
+            read("per-seed") + &read("compared"),
+        ];
+        let number = |value: &Value| value.as_f64().unwrap();
+        if !with_interval {
+            assert!(own["ci95"].is_null() && difference["interval"]["ci95"].is_null());
+            assert!(difference["p"].is_null() && summary["comparisons"][0]["verdict"] == "not-tested");
+            // A bracket between digits would be an interval.
+            assert!(texts.iter().all(|text| !text.contains(" [")), "{texts:?}");
+            continue;
+        }
+        let ci = &difference["interval"]["ci95"];
+        let shown = format!(
+            "{:+.2} [{:+.2}, {:+.2}]",
+            number(&difference["interval"]["mean"]),
+            number(&ci[0]),
+            number(&ci[1])
+        );
+        let own = format!(
+            "{:.2} [{:.2}, {:.2}]",
+            number(&own["mean"]),
+            number(&own["ci95"][0]),
+            number(&own["ci95"][1])
+        );
+        for text in &texts {
+            assert!(text.contains(&shown) && text.contains(&own), "{shown} and {own} are not in {text}");
+        }
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains(&shown) && page.contains(&own), "the page");
+        let other = must_succeed(evenkeel().arg("metrics").arg(out.path()).args(["--against", "sgd"]));
+        assert!(String::from_utf8(other.stdout).unwrap().contains("SGD minus the others"));
     }
 }

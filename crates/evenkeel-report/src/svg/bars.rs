@@ -76,8 +76,11 @@ struct Place<'a> {
 
 /// A bar with its error and the value that it is compared with; nothing where there is no value.
 fn one_bar(plot: &Bars, series: &BarSeries, i: usize, place: &Place<'_>) -> String {
-    let finite = |values: &Option<Vec<f64>>| values.as_ref()?.get(i).copied().filter(|value| value.is_finite());
-    let Some(value) = series.values.get(i).copied().filter(|value| value.is_finite()) else { return String::new() };
+    let finite =
+        |values: &Option<Vec<f64>>| values.as_ref()?.get(i).copied().filter(|value| value.is_finite());
+    let Some(value) = series.values.get(i).copied().filter(|value| value.is_finite()) else {
+        return String::new();
+    };
     let (error, reference) = (finite(&series.errors), finite(&series.reference));
     let Place { left, bar, base, y, color, ink } = place;
     let group = plot.groups.get(i).map_or("", String::as_str);

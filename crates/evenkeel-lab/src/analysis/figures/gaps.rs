@@ -38,6 +38,7 @@ fn gap_bars(group: &Group) -> BarSeries {
     let paper = group.published().map(|paper| paper.sg_per_transition).filter(|gaps| !gaps.is_empty());
     BarSeries {
         name: group.name.clone(),
+        style: group.style(),
         values: pick(|estimate| estimate.mean),
         errors: Some(pick(|estimate| estimate.pm)),
         reference: paper.map(|gaps| gaps.iter().map(|gap| gap.mean).collect()),
@@ -55,6 +56,7 @@ fn spike_bars(group: &Group, transitions: usize) -> BarSeries {
     let all: Vec<_> = (1..=transitions).map(spike).collect();
     BarSeries {
         name: group.name.clone(),
+        style: group.style(),
         values: all.iter().map(|one| one.map_or(f64::NAN, |one| one.mean)).collect(),
         errors: Some(
             all.iter().map(|one| one.and_then(|one| one.standard_error()).unwrap_or(f64::NAN)).collect(),
