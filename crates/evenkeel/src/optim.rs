@@ -37,4 +37,5 @@ registry::rules! {
     Sgd = "sgd" in sgd: SgdConfig;
     Adam = "adam" in adam: AdamConfig;
     EntropyLr = "entropy-lr" in entropy_lr: EntropyLrConfig;
+    Nesterov = "nesterov" in nesterov: NesterovConfig;
 }
