@@ -38,4 +38,5 @@ registry::rules! {
     Adam = "adam" in adam: AdamConfig;
     EntropyLr = "entropy-lr" in entropy_lr: EntropyLrConfig;
     Nesterov = "nesterov" in nesterov: NesterovConfig;
+    AdamW = "adamw" in adamw: AdamWConfig;
 }
