@@ -39,4 +39,5 @@ registry::rules! {
     EntropyLr = "entropy-lr" in entropy_lr: EntropyLrConfig;
     Nesterov = "nesterov" in nesterov: NesterovConfig;
     AdamW = "adamw" in adamw: AdamWConfig;
+    Lion = "lion" in lion: LionConfig;
 }
