@@ -40,4 +40,5 @@ registry::rules! {
     Nesterov = "nesterov" in nesterov: NesterovConfig;
     AdamW = "adamw" in adamw: AdamWConfig;
     Lion = "lion" in lion: LionConfig;
+    RmsProp = "rmsprop" in rmsprop: RmsPropConfig;
 }
