@@ -170,3 +170,27 @@ impl Optimizer for RmsPropRule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::TensorData;
+
+    use super::*;
+
+    /// Gradients that never change have no variance, and rounding takes it below zero for some of them.
+    #[test]
+    fn centred_it_stays_finite_where_the_variance_rounds_below_zero() {
+        let rule = RmsPropRule(RmsPropConfig::new(0.001).with_centered(true));
+        let gradients: Vec<f32> = (1..=64).map(|i| 0.1 * i as f32).collect();
+        let d = Tensor::<1>::from_data(TensorData::new(gradients, [64]), &Device::flex());
+        let (mut w, mut state) = (d.zeros_like(), None);
+        for _ in 0..3000 {
+            (w, state) = rule.step(0.001, w, d.clone(), state);
+        }
+        let RmsPropState { mean_square, mean, .. } = state.unwrap();
+        let variance: Vec<f32> = (mean_square - mean.unwrap().square()).into_data().try_to_vec().unwrap();
+        assert!(variance.iter().any(|v| *v < 0.0), "the case is not met: {variance:?}");
+        let w: Vec<f32> = w.into_data().try_to_vec().unwrap();
+        assert!(w.iter().all(|w| w.is_finite()), "{w:?}");
+    }
+}
