@@ -37,4 +37,8 @@ registry::rules! {
     Sgd = "sgd" in sgd: SgdConfig;
     Adam = "adam" in adam: AdamConfig;
     EntropyLr = "entropy-lr" in entropy_lr: EntropyLrConfig;
+    Nesterov = "nesterov" in nesterov: NesterovConfig;
+    AdamW = "adamw" in adamw: AdamWConfig;
+    Lion = "lion" in lion: LionConfig;
+    RmsProp = "rmsprop" in rmsprop: RmsPropConfig;
 }

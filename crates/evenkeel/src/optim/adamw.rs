@@ -1,0 +1,110 @@
+//! AdamW, as PyTorch defines it.
+
+use burn::config::Config;
+use burn::optim::{AdaptiveMomentumState, LearningRate, Optimizer};
+use burn::tensor::{Device, Tensor};
+
+use super::adam::moments_step;
+use super::error::{below_one, not_negative};
+use super::{Method, MethodConfig, NamedOptimizer, OptimError, Rule, RuleOptimizer};
+use crate::nn::Modulated;
+
+/// Adam whose weight decay acts on the weights themselves, not through the moments.
+///
+/// ```text
+/// w ← w (1 − α λ)
+/// m ← β₁ m + (1−β₁) ∂L/∂w,   v ← β₂ v + (1−β₂) (∂L/∂w)²
+/// w ← w − α · m/(1−β₁ᵗ) / (√(v/(1−β₂ᵗ)) + ε)
+/// ```
+///
+/// | field | default | range | purpose |
+/// |---|---|---|---|
+/// | `lr` | – | `>= 0` | learning rate α |
+/// | `beta1` | 0.9 | `[0, 1)` | decay of the first moment |
+/// | `beta2` | 0.999 | `[0, 1)` | decay of the second moment |
+/// | `eps` | 1e-8 | `>= 0` | ε |
+/// | `weight_decay` | 0.01 | `>= 0` | decoupled decay λ, in units of the learning rate |
+///
+/// ```
+/// use evenkeel::optim::AdamWConfig;
+///
+/// let adamw = AdamWConfig::new(0.001).with_weight_decay(0.1).init()?;
+/// assert_eq!(adamw.lr(), 0.001);
+/// # Ok::<(), evenkeel::optim::OptimError>(())
+/// ```
+///
+/// Reference: Loshchilov and Hutter, *Decoupled weight decay regularization* (2019).
+#[derive(Config, Debug, PartialEq)]
+pub struct AdamWConfig {
+    /// Learning rate α.
+    pub lr: f64,
+    /// Decay β₁ of the first moment.
+    #[config(default = 0.9)]
+    pub beta1: f64,
+    /// Decay β₂ of the second moment.
+    #[config(default = 0.999)]
+    pub beta2: f64,
+    /// ε in the denominator.
+    #[config(default = 1e-8)]
+    pub eps: f64,
+    /// Decoupled decay λ of the weights.
+    #[config(default = 0.01)]
+    pub weight_decay: f64,
+}
+
+impl AdamWConfig {
+    /// The optimizer, ready for its first step.
+    pub fn init(&self) -> Result<RuleOptimizer, OptimError> {
+        self.check()?;
+        Ok(RuleOptimizer::new(self.lr, AdamWRule(self.clone()).into()))
+    }
+}
+
+impl MethodConfig for AdamWConfig {
+    const NAMED: &'static [NamedOptimizer] =
+        &[NamedOptimizer::new("adamw", "AdamW", "Adam with decoupled weight decay 0.01", |_| {
+            Rule::AdamW(AdamWConfig::new(0.001))
+        })];
+
+    fn check(&self) -> Result<(), OptimError> {
+        not_negative("lr", self.lr)?;
+        not_negative("eps", self.eps)?;
+        not_negative("weight_decay", self.weight_decay)?;
+        below_one("beta1", self.beta1)?;
+        below_one("beta2", self.beta2)
+    }
+
+    fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
+        Ok(Box::new(self.init()?))
+    }
+}
+
+/// The update of one parameter.
+#[derive(Debug, Clone)]
+struct AdamWRule(AdamWConfig);
+
+impl Optimizer for AdamWRule {
+    type State<const D: usize> = AdaptiveMomentumState<D>;
+
+    fn step<const D: usize>(
+        &self,
+        lr: LearningRate,
+        mut w: Tensor<D>,
+        d: Tensor<D>,
+        state: Option<AdaptiveMomentumState<D>>,
+    ) -> (Tensor<D>, Option<AdaptiveMomentumState<D>>) {
+        let AdamWConfig { beta1, beta2, eps, weight_decay, .. } = self.0.clone();
+        if weight_decay > 0.0 {
+            w = w.mul_scalar(1.0 - lr * weight_decay);
+        }
+        let (w, state) = moments_step((beta1, beta2, eps), lr, w, d, state);
+        (w, Some(state))
+    }
+
+    fn to_device<const D: usize>(
+        state: AdaptiveMomentumState<D>,
+        device: &Device,
+    ) -> AdaptiveMomentumState<D> {
+        state.to_device(device)
+    }
+}
