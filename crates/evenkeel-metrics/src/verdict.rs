@@ -39,6 +39,16 @@ impl Verdict {
         }
     }
 
+    /// In words, of several claims.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Holds => "hold",
+            Self::Contradicted => "are contradicted",
+            Self::Undecided | Self::NotTested => self.word(),
+            Self::Identity => "identities",
+        }
+    }
+
     /// From evidence and its adjusted p.
     pub fn of(evidence: Option<&Evidence>, adjusted: Option<f64>) -> Self {
         match (evidence, adjusted) {

@@ -298,7 +298,7 @@ pub fn paragraphs(judged: &[Judged]) -> Vec<String> {
     let counted = judged.len() - identities;
     let counts = Verdict::ALL.iter().filter(|verdict| **verdict != Verdict::Identity);
     let counts: Vec<String> =
-        counts.map(|verdict| format!("{} {}", count(judged, *verdict), verdict.word())).collect();
+        counts.map(|verdict| format!("{} {}", count(judged, *verdict), verdict.plural())).collect();
     let beside =
         if identities > 0 { format!(" ({identities} identities are not counted)") } else { String::new() };
     let mut paragraphs = vec![format!("Of {counted} claims: {}{beside}.", counts.join(", "))];
@@ -404,7 +404,7 @@ mod tests {
         let text = paragraphs(&judged);
         assert_eq!(
             text[0],
-            "Of 1 claims: 0 holds, 0 contradicted, 0 undecided, 1 not tested (1 identities are not counted)."
+            "Of 1 claims: 0 hold, 0 are contradicted, 0 undecided, 1 not tested (1 identities are not counted)."
         );
         assert_eq!(tables(&judged).len(), 2);
     }

@@ -33,6 +33,9 @@ pub struct Diverged {
     curve: Option<Curve>,
 }
 
+/// How a number comes from what a seed measured.
+pub type Of<'a> = Box<dyn Fn(&Finished) -> Option<f64> + 'a>;
+
 /// A number per seed: a registered quantity, or one that a result needs for itself.
 pub struct Measure<'a> {
     /// Its name in tables and files.
@@ -44,7 +47,7 @@ pub struct Measure<'a> {
     /// What a diverged seed counts.
     pub worst: Option<f64>,
     /// The number; `None` where the run does not hold what it needs.
-    pub of: Box<dyn Fn(&Finished) -> Option<f64> + 'a>,
+    pub of: Of<'a>,
 }
 
 impl<'a> Measure<'a> {

@@ -35,9 +35,10 @@ pub fn to_csv(lineups: &[Lineup], judged: &[Judged]) -> String {
     for claim in judged.iter().map(|one| &one.claim) {
         let Basis::Seeds(test) = &claim.basis else { continue };
         for value in &test.values {
-            write(&claim.lineup, &test.a, value.seed, "finished", &test.quantity, value.a);
+            let outcome = |name: &str| outcome_of(lineups, &claim.lineup, name, value.seed);
+            write(&claim.lineup, &test.a, value.seed, outcome(&test.a), &test.quantity, value.a);
             if let (Some(name), Some(b)) = (&test.b, value.b) {
-                write(&claim.lineup, name, value.seed, "finished", &test.quantity, b);
+                write(&claim.lineup, name, value.seed, outcome(name), &test.quantity, b);
             }
         }
     }
@@ -46,4 +47,11 @@ pub fn to_csv(lineups: &[Lineup], judged: &[Judged]) -> String {
         "lineup,optimizer,seed,outcome,quantity,value\n{}",
         String::from_utf8(rows).expect("text in, text out")
     )
+}
+
+/// How a seed of a group ended.
+fn outcome_of(lineups: &[Lineup], lineup: &str, name: &str, seed: u64) -> &'static str {
+    let groups = lineups.iter().filter(|known| known.label == lineup).flat_map(|known| &known.groups);
+    let mut diverged = groups.filter(|group| group.name == name).flat_map(|group| &group.diverged);
+    if diverged.any(|one| one.seed == seed) { "diverged" } else { "finished" }
 }

@@ -137,7 +137,7 @@ fn compared(id: String, lineup: &Lineup, against: Option<&str>) -> Option<Table>
     let comparisons = comparisons::comparisons(lineup, against);
     let reference = comparisons.first()?.reference.clone();
     let caption = format!(
-        "On {}: {reference} minus the others on the same seeds, Student's 95 % interval. The verdict is on {reference} having the \
+        "{reference} minus the others on the same seeds ({}), Student's 95 % interval. The verdict is on {reference} having the \
          smaller {DECIDES}; p is adjusted by Holm over this table.",
         lineup.label
     );

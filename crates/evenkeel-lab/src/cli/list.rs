@@ -3,10 +3,14 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use evenkeel_data::{StreamSpec, formats, sets};
+use evenkeel_metrics::QUANTITIES;
+use evenkeel_models::ModelSpec;
+
 use super::output::print;
 use crate::spec::{BENCHMARKS, Benchmark, optimizers};
 
-/// List the benchmarks, and the optimizers with their parameters.
+/// List what can be run: benchmarks, optimizers with their parameters, models, streams, data, and what is measured.
 #[derive(clap::Args)]
 pub(super) struct Args {}
 
@@ -17,7 +21,7 @@ pub(super) fn run() -> anyhow::Result<ExitCode> {
         let settings = benchmark.settings();
         writeln!(
             text,
-            "  {:14} {}; {} iterations per task, batch {}",
+            "  {:19} {}; {} iterations per task, batch {}",
             benchmark.name, benchmark.summary, settings.iterations, settings.batch
         )?;
     }
@@ -39,6 +43,28 @@ pub(super) fn run() -> anyhow::Result<ExitCode> {
                 )?;
             }
         }
+    }
+    writeln!(text, "\nModels (--set model=NAME)")?;
+    for model in ModelSpec::NAMES.iter().filter_map(|name| ModelSpec::named(name)) {
+        writeln!(text, "  {:14} {}", model.name(), model.summary())?;
+    }
+    writeln!(text, "\nStreams (--set scenario=NAME) and their keys")?;
+    for stream in StreamSpec::NAMES.iter().filter_map(|name| StreamSpec::named(name)) {
+        writeln!(text, "  {:14} {}", stream.name(), stream.summary())?;
+        for (key, meaning) in stream.keys() {
+            writeln!(text, "  {:14}   {key}: {meaning}", "")?;
+        }
+    }
+    writeln!(text, "\nData (--set data=NAME)")?;
+    for set in sets::ALL {
+        writeln!(text, "  {:14} {}", set.name, set.summary)?;
+    }
+    for format in formats::ALL {
+        writeln!(text, "  {:14} {}", format.usage, format.summary)?;
+    }
+    writeln!(text, "\nWhat is measured of each seed")?;
+    for quantity in QUANTITIES {
+        writeln!(text, "  {:16} {}", quantity.name, quantity.definition)?;
     }
     writeln!(
         text,

@@ -10,6 +10,7 @@ use super::error::BadInput;
 use super::execute::{Processes, Work, begun, execute};
 use super::output::print;
 use crate::analysis::Runs;
+use crate::paper;
 use crate::reproduce::outcome::{self, Provenance};
 use crate::reproduce::{Analysis, Page, RESULTS, Result, quick};
 use crate::spec::{Benchmark, CheckedExperiment, ExperimentError, Plan, suggest};
@@ -21,6 +22,7 @@ use crate::store::Store;
 /// writes DIR/outcome.md, DIR/outcome.json, DIR/provenance.json, DIR/claims.csv, DIR/per-seed.csv, DIR/tables/*.csv and DIR/figures/*.svg. The page goes to stdout. It
 /// says which of the paper's claims our numbers bear out, contradict or leave open.
 #[derive(clap::Args)]
+#[allow(clippy::struct_excessive_bools)] // flags of a command line
 #[command(after_help = "Examples:\n  \
     evenkeel reproduce --list                              what there is and what it costs\n  \
     evenkeel reproduce two-timescale                       at once, without data\n  \
@@ -29,11 +31,14 @@ use crate::store::Store;
     evenkeel reproduce lr-sweep --quick                    does everything run? minutes instead of hours")]
 pub(super) struct Args {
     /// What to reproduce (--list).
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present_any = ["list", "claims"])]
     name: Option<String>,
     /// Show what can be reproduced, and its cost.
     #[arg(long, conflicts_with_all = ["name", "quick", "benchmark", "out"])]
     list: bool,
+    /// Print the list of the paper's claims: what judges each, or why it is not tested.
+    #[arg(long, conflicts_with_all = ["name", "list", "quick", "benchmark", "out"])]
+    claims: bool,
     /// Print the experiment file of NAME: what it runs, to be changed and given to `evenkeel run`.
     #[arg(long, conflicts_with_all = ["quick", "benchmark", "out"])]
     experiment: bool,
@@ -61,7 +66,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let Some(name) = &args.name else {
-        print(&list()?)?;
+        print(&if args.claims { paper::claims::to_markdown() } else { list()? })?;
         return Ok(ExitCode::SUCCESS);
     };
     let names: Vec<&str> = RESULTS.iter().map(|result| result.name).collect();

@@ -1,5 +1,6 @@
 //! The list of the paper's claims, from its abstract to its appendix: which result judges each, or why none can.
 
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -59,10 +60,49 @@ impl PaperClaim {
     }
 }
 
+/// The whole list as a page: which result judges each claim, which unit test checks it, or why it is not tested.
+pub fn to_markdown() -> String {
+    let all = PaperClaim::all();
+    let count = |wanted: fn(&PaperClaim) -> bool| all.iter().filter(|claim| wanted(claim)).count();
+    let mut text = format!(
+        "# The paper's claims\n\nMade by `evenkeel reproduce --claims` from `crates/evenkeel-lab/paper/claims.toml`: {} claims, of which {} are judged by a \
+         result (`evenkeel reproduce NAME`), {} are identities that a unit test checks, and {} are not tested, each with the reason.\n",
+        all.len(),
+        count(|claim| claim.result.is_some()),
+        count(|claim| claim.tested_by.is_some()),
+        count(|claim| claim.untested.is_some()),
+    );
+    for claim in all {
+        let judged = match (&claim.result, &claim.test, &claim.tested_by, &claim.untested) {
+            (Some(result), test, ..) => format!("`{result}`: {}", test.as_deref().unwrap_or_default()),
+            (None, _, Some(test), _) => format!("identity, checked by `{test}`"),
+            (None, _, None, why) => format!("not tested: {}", why.as_deref().unwrap_or_default()),
+        };
+        let benchmarks = if claim.benchmarks.is_empty() {
+            "none in particular".to_string()
+        } else {
+            claim.benchmarks.join(", ")
+        };
+        let _ = write!(
+            text,
+            "\n**{}**: {}\n- Where: {} (\"{}\")\n- Benchmarks: {benchmarks}\n- {judged}\n",
+            claim.id, claim.says, claim.place, claim.quote
+        );
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::reproduce::RESULTS;
+
+    #[test]
+    fn the_documentation_has_the_whole_list() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/claims.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        assert_eq!(text, to_markdown(), "`evenkeel reproduce --claims > docs/claims.md` makes it anew");
+    }
 
     #[test]
     fn every_claim_is_judged_by_a_result_or_says_why_not() {

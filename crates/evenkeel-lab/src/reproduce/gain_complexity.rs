@@ -22,21 +22,7 @@ pub(super) const RESULT: Result = Result::of_runs(
 # Figure 7: the mean gain of the first three tasks.
 optimizers = ["ngm-sgd"]
 seeds = 5
-
-[[part]]
-benchmark = "split-mnist"
-
-[[part]]
-benchmark = "rotated-mnist"
-
-[[part]]
-benchmark = "split-cifar10"
-
-[[part]]
-benchmark = "domain-cifar100"
-
-[[part]]
-benchmark = "split-mini-imagenet"
+benchmarks = ["split-mnist", "rotated-mnist", "split-cifar10", "domain-cifar100", "split-mini-imagenet"]
 "#,
 );
 

@@ -26,20 +26,10 @@ seeds = 5
 ema = { base = "ngm-sgd", gamma = 0.9, eta = 0.1 }
 
 [[part]]
-benchmark = "split-mnist"
+benchmarks = ["split-mnist", "rotated-mnist", "split-cifar10"]
 
 [[part]]
-benchmark = "rotated-mnist"
-
-[[part]]
-benchmark = "split-cifar10"
-
-[[part]]
-benchmark = "domain-cifar100"
-optimizers = ["ngm-sgd"]
-
-[[part]]
-benchmark = "split-mini-imagenet"
+benchmarks = ["domain-cifar100", "split-mini-imagenet"]
 optimizers = ["ngm-sgd"]
 "#,
 );

@@ -21,21 +21,7 @@ pub(super) const RESULT: Result = Result::of_runs(
 # Table 1, the gaps of each transition and Figure 5: joint training on every benchmark.
 optimizers = ["ngm-sgd", "msgd", "adam", "sgd"]
 seeds = 5
-
-[[part]]
-benchmark = "split-mnist"
-
-[[part]]
-benchmark = "rotated-mnist"
-
-[[part]]
-benchmark = "split-cifar10"
-
-[[part]]
-benchmark = "domain-cifar100"
-
-[[part]]
-benchmark = "split-mini-imagenet"
+benchmarks = ["split-mnist", "rotated-mnist", "split-cifar10", "domain-cifar100", "split-mini-imagenet"]
 "#,
 );
 

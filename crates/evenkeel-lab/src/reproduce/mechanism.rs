@@ -350,7 +350,6 @@ fn bars(lineup: &Lineup, with_paper: bool, of: fn(usize) -> Measure<'static>) ->
             values: found.iter().map(|one| one.map_or(f64::NAN, |one| tidy(one.mean))).collect(),
             errors: Some(found.iter().map(|one| error(one).map_or(f64::NAN, tidy)).collect()),
             reference: paper.map(|row| row.sg_per_transition.iter().map(|sg| sg.mean).collect()),
-            ..BarSeries::default()
         });
     }
     bars

@@ -20,21 +20,7 @@ pub(super) const RESULT: Result = Result::of_runs(
 # The table of momentum resets and Figure 6.
 optimizers = ["ngm-sgd", "msgd", "msgd-reset", "adam", "adam-reset"]
 seeds = 5
-
-[[part]]
-benchmark = "split-mnist"
-
-[[part]]
-benchmark = "rotated-mnist"
-
-[[part]]
-benchmark = "split-cifar10"
-
-[[part]]
-benchmark = "domain-cifar100"
-
-[[part]]
-benchmark = "split-mini-imagenet"
+benchmarks = ["split-mnist", "rotated-mnist", "split-cifar10", "domain-cifar100", "split-mini-imagenet"]
 "#,
 );
 

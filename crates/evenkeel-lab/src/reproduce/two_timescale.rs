@@ -13,7 +13,7 @@ pub(super) const RESULT: Result = Result {
     name: "two-timescale",
     place: "Figure 2",
     summary: "a scalar model under a gain, beside fast and slow weights",
-    experiment: r#"
+    experiment: r"
 # Figure 2: a scalar model under a gain, beside fast and slow weights. No training and no data: only `evenkeel reproduce
 # two-timescale` reads this file. The paper prints none of these values but g0 = 1; they are this project's.
 t1 = 1.0
@@ -30,13 +30,10 @@ fast_decay = 0.9
 gamma = 0.9
 eta = 0.2
 g0 = 1.0
-"#,
+",
     source: include_str!("two_timescale.rs"),
     analysis: Analysis::OfFile(page),
 };
-
-/// Distance to the new target, as a share of the switch, at which it counts as reached.
-const REACHED: f64 = 0.05;
 
 const LANDSCAPE_POINTS: usize = 101;
 
@@ -91,8 +88,9 @@ fn distance(config: &TwoTimescaleConfig, run: &TwoTimescaleRun, a: Learner, b: L
 }
 
 fn claims(config: &TwoTimescaleConfig, run: &TwoTimescaleRun) -> Vec<Claim> {
-    let time = |learner| run.adaptation_time(learner, REACHED).map_or(f64::INFINITY, |t| t as f64);
-    let (gain, slow) = (time(Learner::GainModulated), time(Learner::Slow));
+    // The whole of the adaptation: the time to a band around the target depends on how the output overshoots it.
+    let loss = |learner| loss_after(config, run, learner);
+    let (gain, slow) = (loss(Learner::GainModulated), loss(Learner::Slow));
     let apart = |learner| distance(config, run, learner, Learner::FastSlow);
     let (near, far) = (apart(Learner::GainModulated), apart(Learner::Slow));
     let (peak, landscape) = (run.peak(), run.landscape(LANDSCAPE_POINTS));
@@ -104,9 +102,9 @@ fn claims(config: &TwoTimescaleConfig, run: &TwoTimescaleRun) -> Vec<Claim> {
             "toy-gain-adapts-faster",
             config,
             &format!(
-                "the gain-modulated weight reaches the new target sooner than the slow one ({gain} against {slow} iterations)"
+                "under a gain the output adapts faster than with the slow weight (summed loss after the switch {gain:.3} against {slow:.3})"
             ),
-            Basis::Exact(gain < slow, Cell::difference(gain - slow, 0)),
+            Basis::Exact(gain < slow, Cell::difference(gain - slow, 3)),
         ),
         claim(
             "toy-gain-approximates-fast-slow",

@@ -2,9 +2,6 @@
 //!
 //! Its values go to `extra.csv`, one row each.
 
-pub mod curvature;
-pub mod train_acc;
-
 use burn::tensor::Device;
 use evenkeel::curvature::CurvatureError;
 use evenkeel_models::Architecture;
@@ -67,7 +64,9 @@ fn is_off<T: Default + PartialEq>(config: &T) -> bool {
 }
 
 macro_rules! probes {
-    ($($name:ident: $kind:ty;)*) => {
+    ($($name:ident: $kind:ident;)*) => {
+        $(pub mod $name;)*
+
         /// Which probes a run has, as its description holds them.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
@@ -75,7 +74,7 @@ macro_rules! probes {
             $(
                 #[doc = concat!("See [`", stringify!($name), "`].")]
                 #[serde(skip_serializing_if = "is_off")]
-                pub $name: <$kind as ProbeKind>::Config,
+                pub $name: <$name::$kind as ProbeKind>::Config,
             )*
         }
 
@@ -91,14 +90,14 @@ macro_rules! probes {
             /// The value of a probe's key when it is switched on.
             pub fn switched_on(name: &str) -> Option<Value> {
                 $(if name == stringify!($name) {
-                    return serde_json::to_value(<$kind as ProbeKind>::on()).ok();
+                    return serde_json::to_value(<$name::$kind as ProbeKind>::on()).ok();
                 })*
                 None
             }
 
             /// What is wrong with the values: key and reason.
             pub fn check(&self) -> Result<(), (String, String)> {
-                $(<$kind as ProbeKind>::check(&self.$name)
+                $(<$name::$kind as ProbeKind>::check(&self.$name)
                     .map_err(|(key, reason)| (format!("{}.{key}", stringify!($name)), reason))?;)*
                 Ok(())
             }
@@ -106,7 +105,7 @@ macro_rules! probes {
             /// The probes of a run.
             pub fn start<N: Architecture>(spec: &RunSpec, data: &Prepared, device: &Device) -> Vec<Box<dyn Probe<N>>> {
                 let specs = &spec.settings.probes;
-                let all = [$(<$kind as ProbeKind>::start(&specs.$name, spec, data, device)),*];
+                let all = [$(<$name::$kind as ProbeKind>::start(&specs.$name, spec, data, device)),*];
                 all.into_iter().flatten().collect()
             }
         }
@@ -114,6 +113,6 @@ macro_rules! probes {
 }
 
 probes! {
-    train_acc: train_acc::TrainAcc;
-    curvature: curvature::Curvature;
+    train_acc: TrainAcc;
+    curvature: Curvature;
 }

@@ -77,9 +77,14 @@ impl Experiment {
             None => {}
             Some(Value::Number(count)) => experiment.set_seeds(&count.to_string())?,
             Some(Value::String(range)) => experiment.set_seeds(&range)?,
-            Some(_) => return Err(value_error("seeds", "expected a number or a range such as \"0..5\"")),
+            Some(_) => {
+                return Err(value_error(
+                    "seeds",
+                    "expected a number, a range such as \"0..5\" or a list such as \"0,3,6\"",
+                ));
+            }
         }
-        let known = ["benchmark", "optimizers", "optimizer", "seeds", "part"];
+        let known = ["benchmark", "benchmarks", "optimizers", "optimizer", "seeds", "part"];
         // What chooses which keys there are comes first.
         let choices = ["scenario", "model"];
         let chosen: Vec<_> = choices.iter().filter_map(|key| table.remove_entry(*key)).collect();

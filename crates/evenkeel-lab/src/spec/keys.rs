@@ -99,7 +99,7 @@ pub(super) fn with_key(
         }
         Some((_, Place::Setting)) => return replaced(settings, key, key, value),
         Some((_, Place::Scenario)) => {
-            changed.stream = named(key, &value, StreamSpec::NAMES, StreamSpec::named)?
+            changed.stream = named(key, &value, StreamSpec::NAMES, StreamSpec::named)?;
         }
         Some((_, Place::Model)) => changed.model = named(key, &value, ModelSpec::NAMES, ModelSpec::named)?,
         Some((_, Place::Stream)) => changed.stream = replaced(&settings.stream, key, key, value)?,

@@ -37,9 +37,23 @@ impl Plan {
             }
             Some(_) => return Err(file("part: expected tables such as [[part]]".into())),
         };
-        let parts = tables.into_iter().map(Experiment::from_table).collect::<Result<_, _>>();
+        let tables = tables.into_iter().map(each_benchmark).collect::<Result<Vec<_>, _>>().map_err(file)?;
+        let parts = tables.into_iter().flatten().map(Experiment::from_table).collect::<Result<_, _>>();
         Ok(Self { parts: parts.map_err(|error| file(error.to_string()))? })
     }
+}
+
+/// `benchmarks = […]` stands for one experiment on each of them.
+fn each_benchmark(mut table: Map<String, Value>) -> Result<Vec<Map<String, Value>>, String> {
+    let Some(names) = table.remove("benchmarks") else { return Ok(vec![table]) };
+    let names: Vec<String> =
+        serde_json::from_value(names).map_err(|_| "benchmarks: expected a list of names".to_string())?;
+    let with = |name: String| {
+        let mut one = table.clone();
+        one.insert("benchmark".to_string(), Value::String(name));
+        one
+    };
+    Ok(names.into_iter().map(with).collect())
 }
 
 /// The shared keys with those of a part over them; descriptions of optimizers are added to each other.
@@ -88,6 +102,15 @@ mod tests {
         assert_eq!((names(0), names(1)), (vec!["sgd", "slow"], vec!["adam"]));
         assert_eq!((plan.parts[0].settings.replay, plan.parts[1].settings.replay), (None, Some(9)));
         assert!(plan.parts.iter().all(|part| part.seeds == [0, 1]));
+    }
+
+    #[test]
+    fn a_list_of_benchmarks_is_one_part_each() {
+        let plan = Plan::parse("benchmarks = ['split-mnist', 'rotated-mnist']\nseeds = 3", "x.toml").unwrap();
+        let names: Vec<&str> = plan.parts.iter().map(|part| part.benchmark.as_str()).collect();
+        assert_eq!(names, ["split-mnist", "rotated-mnist"]);
+        let error = Plan::parse("benchmarks = 'split-mnist'", "x.toml").unwrap_err().to_string();
+        assert_eq!(error, "x.toml: benchmarks: expected a list of names");
     }
 
     #[test]

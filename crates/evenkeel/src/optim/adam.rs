@@ -69,11 +69,7 @@ impl MethodConfig for AdamConfig {
     .by_default(3)];
 
     fn check(&self) -> Result<(), OptimError> {
-        not_negative("lr", self.lr)?;
-        not_negative("eps", self.eps)?;
-        not_negative("weight_decay", self.weight_decay)?;
-        below_one("beta1", self.beta1)?;
-        below_one("beta2", self.beta2)
+        check_moments([self.lr, self.eps, self.weight_decay], [self.beta1, self.beta2])
     }
 
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
@@ -109,6 +105,18 @@ impl Optimizer for AdamRule {
     ) -> AdaptiveMomentumState<D> {
         state.to_device(device)
     }
+}
+
+/// Checks learning rate, ε and decay, and both β.
+pub(super) fn check_moments(
+    [lr, eps, weight_decay]: [f64; 3],
+    [beta1, beta2]: [f64; 2],
+) -> Result<(), OptimError> {
+    not_negative("lr", lr)?;
+    not_negative("eps", eps)?;
+    not_negative("weight_decay", weight_decay)?;
+    below_one("beta1", beta1)?;
+    below_one("beta2", beta2)
 }
 
 /// One step of Adam without any decay of the weights.

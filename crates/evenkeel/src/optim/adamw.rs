@@ -4,8 +4,7 @@ use burn::config::Config;
 use burn::optim::{AdaptiveMomentumState, LearningRate, Optimizer};
 use burn::tensor::{Device, Tensor};
 
-use super::adam::moments_step;
-use super::error::{below_one, not_negative};
+use super::adam::{check_moments, moments_step};
 use super::{Method, MethodConfig, NamedOptimizer, OptimError, Rule, RuleOptimizer};
 use crate::nn::Modulated;
 
@@ -67,11 +66,7 @@ impl MethodConfig for AdamWConfig {
         })];
 
     fn check(&self) -> Result<(), OptimError> {
-        not_negative("lr", self.lr)?;
-        not_negative("eps", self.eps)?;
-        not_negative("weight_decay", self.weight_decay)?;
-        below_one("beta1", self.beta1)?;
-        below_one("beta2", self.beta2)
+        check_moments([self.lr, self.eps, self.weight_decay], [self.beta1, self.beta2])
     }
 
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {

@@ -42,7 +42,6 @@ fn gap_bars(group: &Group) -> BarSeries {
         values: pick(|estimate| estimate.mean),
         errors: Some(pick(|estimate| estimate.pm)),
         reference: paper.map(|gaps| gaps.iter().map(|gap| gap.mean).collect()),
-        ..BarSeries::default()
     }
 }
 

@@ -2,7 +2,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use evenkeel::gain::Gain;
 use evenkeel::nn::Modulated;
 use evenkeel::optim::NgmSgdConfig;
-use evenkeel_models::{InputShape, Mlp, SlimResNet};
+use evenkeel_models::{InputShape, Mlp, SlimResNet, SlimResNetConfig};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use safetensors::SafeTensors;
@@ -85,7 +85,7 @@ fn a_perceptron_without_a_gain_gives_the_same_logits_from_the_file() {
 fn a_resnet_has_the_names_of_a_state_dict() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let shape = InputShape { channels: 3, height: 32, width: 32 };
-    let model = SlimResNet::init(&Default::default(), shape, 10, &mut rng, &Device::flex());
+    let model = SlimResNet::init(&SlimResNetConfig::default(), shape, 10, &mut rng, &Device::flex());
     // Statistics of a batch, so that the running ones are not what they begin with.
     let batch = random(&mut rng, 4, 3 * 32 * 32);
     drop(model.forward_on_burn(batch.reshape([4, 3, 32, 32]), true));
