@@ -50,9 +50,9 @@ pub(super) struct Args {
     /// Evaluate on N random test images per task.
     #[arg(long, value_name = "N")]
     eval_samples: Option<usize>,
-    /// Compute device.
-    #[arg(long, value_name = "NAME", default_value = "flex")]
-    device: String,
+    /// Compute device [default: flex, or the experiment file's].
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
     /// The optimizer that the others are compared with [default: the first of `evenkeel list` that runs].
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
@@ -95,7 +95,9 @@ impl Args {
         settings.iterations = self.iterations.unwrap_or(settings.iterations);
         settings.eval_every = self.eval_every.unwrap_or(settings.eval_every);
         settings.eval_samples = self.eval_samples.or(settings.eval_samples);
-        settings.device.clone_from(&self.device);
+        if let Some(device) = &self.device {
+            settings.device.clone_from(device);
+        }
         for assignment in &self.set {
             experiment.set(assignment)?;
         }
