@@ -64,6 +64,11 @@ pub enum Cell {
         #[serde(default)]
         signed: bool,
     },
+    /// The p of a test; one too small for four decimals is shown as below the smallest that they can show.
+    P {
+        /// Its value.
+        p: f64,
+    },
     /// Whether something holds.
     Check {
         /// It does.
@@ -121,6 +126,8 @@ impl Cell {
                 let [mean, low, high] = [mean, low, high].map(|value| number(*value, *digits, *signed));
                 format!("{mean} [{low}, {high}]")
             }
+            Cell::P { p } if *p < 1e-4 => "<0.0001".to_string(),
+            Cell::P { p } => number(*p, 4, false),
             Cell::Check { yes } => if *yes { "yes" } else { "no" }.to_string(),
         }
     }
@@ -128,7 +135,7 @@ impl Cell {
     /// What it is sorted by, if it is a number.
     pub fn sort_key(&self) -> Option<f64> {
         match self {
-            Cell::Number { value, .. } => Some(*value),
+            Cell::Number { value, .. } | Cell::P { p: value } => Some(*value),
             Cell::Estimate { mean, .. } | Cell::Interval { mean, .. } => Some(*mean),
             Cell::Check { yes } => Some(f64::from(u8::from(*yes))),
             Cell::Empty | Cell::Text { .. } => None,
@@ -178,6 +185,7 @@ pub(crate) mod tests {
         assert_eq!(shown[1..], ["99.02 ± 0.05", "+1.0 [-0.5, +2.5]", "yes"]);
         assert_eq!(Cell::interval(1.5, None, 1).shown(), "1.5");
         assert_eq!(Cell::difference(0.25, 2).shown(), "+0.25");
+        assert_eq!([1e-5, 0.03].map(|p| Cell::P { p }.shown()), ["<0.0001", "0.0300"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use evenkeel_metrics::{Estimate, Evidence, Interval, QUANTITIES, Quantity};
 use evenkeel_report::{Cell, Table};
 
-use super::comparisons::{self, DECIDES};
+use super::comparisons::{self, Comparison, DECIDES};
 use super::groups::{Group, Lineup};
 use crate::paper::PaperRow;
 use crate::store::{Status, StoredRun};
@@ -17,13 +17,22 @@ const PAPER_SEEDS: usize = 5;
 /// The quantities whose differences a comparison shows.
 const COMPARED: [&str; 5] = ["avg-ACC", "avg-min-ACC", "avg-SG", "newest task", "all seen"];
 
-/// Every table of the results.
+/// Every table of the results; the comparisons of each lineup are a family of their own.
 pub fn all(lineups: &[Lineup], against: Option<&str>) -> Vec<Table> {
+    with_comparisons(lineups, |id, lineup| compared(id, lineup, against))
+}
+
+/// The tables of a page that has claims: its verdicts are those of the claims, so the differences stand here without any.
+pub fn beside_claims(lineups: &[Lineup]) -> Vec<Table> {
+    with_comparisons(lineups, differences)
+}
+
+fn with_comparisons(lineups: &[Lineup], compare: impl Fn(String, &Lineup) -> Option<Table>) -> Vec<Table> {
     let mut tables = vec![mean_curve(lineups), per_seed(lineups), beyond(lineups)];
     for lineup in lineups {
         let id =
             if lineups.len() > 1 { format!("compared {}", lineup.label) } else { "compared".to_string() };
-        tables.extend(compared(id, lineup, against));
+        tables.extend(compare(id, lineup));
     }
     tables.retain(|table| !table.rows.is_empty());
     tables
@@ -132,30 +141,50 @@ fn quantities(id: &str, caption: &str, lineups: &[Lineup], wanted: fn(&Quantity)
     table
 }
 
-/// The reference against the others.
+/// The reference against the others, with a verdict on each.
 fn compared(id: String, lineup: &Lineup, against: Option<&str>) -> Option<Table> {
     let comparisons = comparisons::comparisons(lineup, against);
-    let reference = comparisons.first()?.reference.clone();
+    let reference = &comparisons.first()?.reference;
+    let mut table = difference_table(id, lineup, &comparisons)?;
+    table.caption += &format!(
+        " The verdict is on {reference} having the smaller {DECIDES}; p is adjusted by Holm over this table."
+    );
+    table.columns.extend(["Holm's p", "smaller gap"].map(String::from));
+    for (row, comparison) in table.rows.iter_mut().zip(&comparisons) {
+        row.extend([p_value(comparison.adjusted_p), Cell::text(comparison.verdict.word())]);
+    }
+    Some(table)
+}
+
+/// The reference against the others, without verdicts.
+fn differences(id: String, lineup: &Lineup) -> Option<Table> {
+    let mut table = difference_table(id, lineup, &comparisons::comparisons(lineup, None))?;
+    table.caption += " What is certain of it stands in the table of claims.";
+    Some(table)
+}
+
+fn difference_table(id: String, lineup: &Lineup, comparisons: &[Comparison]) -> Option<Table> {
+    let reference = &comparisons.first()?.reference;
     let caption = format!(
-        "{reference} minus the others on the same seeds ({}), Student's 95 % interval. The verdict is on {reference} having the \
-         smaller {DECIDES}; p is adjusted by Holm over this table.",
+        "{reference} minus the others on the same seeds ({}), Student's 95 % interval.",
         lineup.label
     );
-    let columns: Vec<&str> =
-        ["against", "seeds"].into_iter().chain(COMPARED).chain(["Holm's p", "smaller gap"]).collect();
-    let mut table = Table::new(id, caption, columns);
-    for comparison in &comparisons {
+    let mut table = Table::new(id, caption, ["against", "seeds"].into_iter().chain(COMPARED));
+    for comparison in comparisons {
         let seeds = comparison.differences.first().map_or(0, |difference| difference.evidence.interval.n);
         let mut row = vec![Cell::text(&comparison.against), Cell::number(seeds as f64, 0)];
         row.extend(COMPARED.iter().map(|name| {
             let digits = evenkeel_metrics::quantity(name).map_or(2, |quantity| quantity.digits);
             difference(comparison.of(name), digits)
         }));
-        row.push(comparison.adjusted_p.map_or(Cell::Empty, |p| Cell::number(p, 4)));
-        row.push(Cell::text(comparison.verdict.word()));
         table.rows.push(row);
     }
     Some(table)
+}
+
+/// The p of a test, where there is one.
+pub fn p_value(p: Option<f64>) -> Cell {
+    p.map_or(Cell::Empty, |p| Cell::P { p })
 }
 
 /// Every run with its state.

@@ -43,7 +43,7 @@ fn page(runs: &Runs) -> Page {
                 .to_string(),
         ],
         claims: runs.lineups.iter().flat_map(claims).collect(),
-        tables: tables::all(&runs.lineups, None).into_iter().chain([train_table(&runs.lineups)]).collect(),
+        tables: tables::beside_claims(&runs.lineups).into_iter().chain([train_table(&runs.lineups)]).collect(),
         figures: runs.lineups.iter().map(figure).collect(),
     }
 }

@@ -46,7 +46,7 @@ fn page(runs: &Runs) -> Page {
                 .to_string(),
         ],
         claims: sets.iter().flat_map(claims).collect(),
-        tables: [table(&sets)].into_iter().chain(tables::all(&runs.lineups, None)).collect(),
+        tables: [table(&sets)].into_iter().chain(tables::beside_claims(&runs.lineups)).collect(),
         figures: vec![entropy_figure(&sets), trajectories(&sets)],
     }
 }

@@ -42,7 +42,7 @@ fn page(runs: &Runs) -> Page {
                 .to_string(),
         ],
         claims: runs.lineups.iter().flat_map(claims).collect(),
-        tables: tables::all(&runs.lineups, None),
+        tables: tables::beside_claims(&runs.lineups),
         figures: runs.lineups.iter().map(figure).collect(),
     }
 }

@@ -67,7 +67,7 @@ fn page(runs: &Runs) -> Page {
                 .to_string(),
         ],
         claims,
-        tables: tables::all(&runs.lineups, None),
+        tables: tables::beside_claims(&runs.lineups),
         figures: vec![figure(&runs.lineups)],
     }
 }

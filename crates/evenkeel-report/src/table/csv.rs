@@ -38,7 +38,7 @@ impl Cell {
         match (self, part) {
             (Cell::Text { text }, "") => text.clone(),
             (Cell::Check { .. }, "") => self.shown(),
-            (Cell::Number { value, .. }, "") => value.to_string(),
+            (Cell::Number { value, .. } | Cell::P { p: value }, "") => value.to_string(),
             (Cell::Estimate { mean, .. } | Cell::Interval { mean, .. }, "") => mean.to_string(),
             (Cell::Estimate { pm, .. }, " ±") => pm.to_string(),
             (Cell::Interval { low, .. }, " low") => low.to_string(),

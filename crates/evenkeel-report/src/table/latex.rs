@@ -26,7 +26,7 @@ fn cell(cell: &Cell) -> String {
     match cell {
         Cell::Empty => "--".to_string(),
         Cell::Estimate { mean, pm, digits } => format!("${mean:.digits$} \\pm {pm:.digits$}$"),
-        Cell::Number { .. } | Cell::Interval { .. } => format!("${}$", cell.shown()),
+        Cell::Number { .. } | Cell::P { .. } | Cell::Interval { .. } => format!("${}$", cell.shown()),
         Cell::Text { .. } | Cell::Check { .. } => escape(&cell.shown()),
     }
 }
