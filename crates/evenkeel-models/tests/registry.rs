@@ -1,10 +1,12 @@
 //! What every registered network must do: nothing here names one.
 
+use burn::module::{ParamId, list_param_ids};
+use burn::optim::{GradientsParams, SgdConfig};
 use burn::tensor::{Device, Tensor, TensorData};
 use evenkeel::gain::{Gain, GainConfig};
 use evenkeel::nn::modulate;
 use evenkeel_models::state_dict::Values;
-use evenkeel_models::{Architecture, Evaluator, InputShape, ModelSpec, Visit};
+use evenkeel_models::{Architecture, Evaluator, Frozen, InputShape, ModelSpec, Visit};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -76,9 +78,8 @@ impl Visit for Conforms {
         // Training mode, and what is trained if only the head is.
         assert_eq!(network.forward(x.clone(), SHAPE).dims(), [IMAGES, OUTPUTS]);
         if let Some(frozen) = network.freeze_backbone(SHAPE) {
-            let again = values(frozen.forward(&network, x.clone()));
-            assert_eq!(again.len(), IMAGES * OUTPUTS);
             assert!(N::backbone().is_some(), "what is frozen is the backbone");
+            keeps_its_features(&*frozen, &network, &x);
         }
         assert_eq!(N::fully_modulated(), N::backbone().is_none());
         let record = network.clone().into_record().into_bytes().unwrap();
@@ -87,6 +88,24 @@ impl Visit for Conforms {
         let loaded = other.with_gain(&gain).load_record(record);
         assert_eq!(values(loaded.forward_still(x.clone(), SHAPE)), values(network.forward_still(x, SHAPE)));
     }
+}
+
+/// Frozen features are those of evaluation mode, pass no gradient on, and stay when the backbone of the network is trained on.
+fn keeps_its_features<N: Architecture>(frozen: &dyn Frozen<N>, network: &N, x: &Tensor<2>) {
+    let values = |tensor: Tensor<2>| tensor.into_data().try_to_vec::<f32>().unwrap();
+    let logits = frozen.forward(network, x.clone());
+    assert_close(&values(logits.clone()), &values(network.forward_still(x.clone(), SHAPE)));
+    let head = GradientsParams::from_grads(logits.clone().powi_scalar(2).sum().backward(), network);
+    assert_eq!(head.len(), 1, "only the head is trained");
+
+    let backbone: Vec<ParamId> =
+        list_param_ids(network).into_iter().filter(|id| head.get::<2>(*id).is_none()).collect();
+    let mut gradients = network.forward(x.clone(), SHAPE).powi_scalar(2).sum().backward();
+    let gradients = GradientsParams::from_params(&mut gradients, network, &backbone);
+    let trained = SgdConfig::new().init().step(0.1, network.clone(), gradients);
+    let moved = values(trained.forward_still(x.clone(), SHAPE));
+    assert_ne!(moved, values(network.forward_still(x.clone(), SHAPE)), "the backbone moved");
+    assert_eq!(values(frozen.forward(&trained, x.clone())), values(logits), "its frozen features did not");
 }
 
 #[track_caller]

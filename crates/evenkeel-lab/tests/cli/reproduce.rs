@@ -1,5 +1,6 @@
 //! `evenkeel reproduce`: every name makes its page; mistakes are found before the first iteration.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -61,6 +62,48 @@ fn every_mnist_reproduction_makes_its_page() {
         must_succeed(&mut small(name, benchmark, out.path()));
         check_page(name, out.path(), tables, figures);
     }
+}
+
+/// What `reproduce` judges is what `metrics` says of the same folder: one analysis.
+#[test]
+fn a_reproduction_gives_the_intervals_that_metrics_gives_for_its_runs() {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = evenkeel();
+    command
+        .args(["reproduce", "main", "--benchmark", "split-mnist", "--seeds", "3", "--out"])
+        .arg(out.path());
+    for setting in ["data=digits", "eval_samples=30", "batch=16", "iterations=12", "hidden=[24,16]"] {
+        command.args(["--set", setting]);
+    }
+    must_succeed(&mut command);
+    let json = must_succeed(evenkeel().arg("metrics").arg(out.path()).args(["--format", "json"]));
+    let summary: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let table = |name: &str| -> Vec<HashMap<String, String>> {
+        let text = read(&out.path().join("tables").join(format!("{name}.csv")));
+        csv::Reader::from_reader(text.as_bytes()).deserialize().map(|row| row.unwrap()).collect()
+    };
+    let mut compared = 0;
+    let mut same = |row: &HashMap<String, String>, name: &str, interval: &serde_json::Value| {
+        let ends = [&interval["mean"], &interval["ci95"][0], &interval["ci95"][1]];
+        for (ending, expected) in ["", " low", " high"].into_iter().zip(ends) {
+            let shown: f64 = row[&format!("{name}{ending}")].parse().unwrap();
+            assert_eq!(shown, expected.as_f64().unwrap(), "{name}{ending}");
+            compared += 1;
+        }
+    };
+    for (row, expected) in table("per-seed").iter().zip(summary["rows"].as_array().unwrap()) {
+        for name in ["avg-ACC", "avg-min-ACC", "WC-ACC", "avg-SG"] {
+            same(row, name, &expected["per_seed"][name]);
+        }
+    }
+    for (row, expected) in table("compared").iter().zip(summary["comparisons"].as_array().unwrap()) {
+        let differences = expected["differences"].as_array().unwrap();
+        for name in ["avg-ACC", "avg-min-ACC", "avg-SG"] {
+            let found = differences.iter().find(|difference| difference["quantity"] == name).unwrap();
+            same(row, name, &found["interval"]);
+        }
+    }
+    assert_eq!(compared, 3 * (4 * 4 + 3 * 3), "four optimizers, three comparisons");
 }
 
 #[test]
