@@ -5,6 +5,9 @@
 //! appends rows to the store and saves checkpoints. Afterwards [`analysis`] turns the rows into groups, comparisons, tables and
 //! figures, the same for every command; [`reproduce`] adds the [`paper`]'s results and its claims.
 
+// stdout and stderr may be closed or full: `cli::output` and `say!` cope with that, `println!` and `eprintln!` panic.
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
 pub mod analysis;
 pub mod bench;
 pub mod cli;
@@ -12,6 +15,7 @@ pub mod paper;
 pub mod program;
 pub mod reproduce;
 pub mod run;
+mod say;
 pub mod serve;
 pub mod spec;
 pub mod store;

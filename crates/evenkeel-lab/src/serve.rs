@@ -1,25 +1,51 @@
 //! A small web server for one page: on loopback, read-only, nothing of the file system behind it.
+//!
+//! One request per connection, within limits of size, time and number, so that no client can stop the others.
 
+use std::convert::Infallible;
 use std::error::Error;
-use std::net::SocketAddr;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tiny_http::{Header, Method, Request, Response, StatusCode};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HOST, HeaderName, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::sync::Semaphore;
 
 use crate::analysis::{Folders, document};
 
 /// Files are looked at no more often than this, however many pages ask.
 const FRESH_FOR: Duration = Duration::from_millis(500);
 
-/// Requests are answered side by side, so that one slow reader does not stop the others.
-const THREADS: usize = 4;
+/// Connections at once; more of them wait.
+const MOST_CONNECTIONS: usize = 64;
+
+/// A request and its answer may take so long; a client that reads nothing is let go.
+const MOST_TIME: Duration = Duration::from_secs(60);
+
+/// The words of a request may take so long to come.
+const MOST_TIME_TO_ASK: Duration = Duration::from_secs(10);
+
+/// A request with more bytes before its body is refused.
+const MOST_HEADERS: usize = 16 * 1024;
 
 /// The server of the live report.
 pub struct Server {
-    http: tiny_http::Server,
+    listener: TcpListener,
     address: SocketAddr,
+    pages: Arc<Pages>,
+}
+
+/// What is served.
+struct Pages {
+    port: u16,
     dirs: Vec<PathBuf>,
     /// The optimizer that the others are compared with.
     against: Option<String>,
@@ -34,6 +60,8 @@ struct Cache {
     page: Option<(String, String)>,
 }
 
+type Answer = Response<Full<Bytes>>;
+
 impl Server {
     /// Listens on `address`, which must be one of this computer only.
     pub fn bind(
@@ -44,9 +72,11 @@ impl Server {
         if !address.ip().is_loopback() {
             return Err("only loopback addresses are allowed".into());
         }
-        let http = tiny_http::Server::http(address)?;
-        let address = http.server_addr().to_ip().ok_or("no address")?;
-        Ok(Self { http, address, dirs, against, cache: Mutex::default() })
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let pages = Pages { port: address.port(), dirs, against, cache: Mutex::default() };
+        Ok(Self { listener, address, pages: Arc::new(pages) })
     }
 
     /// Where it listens.
@@ -55,47 +85,76 @@ impl Server {
     }
 
     /// Answers requests until the process ends.
-    pub fn run(&self) {
-        std::thread::scope(|scope| {
-            for _ in 0..THREADS {
-                scope.spawn(|| {
-                    for request in self.http.incoming_requests() {
-                        // A reader that has gone away is no matter of the server.
-                        let answer = self.answer(&request);
-                        let _ = request.respond(answer);
-                    }
+    pub fn run(self) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+            loop {
+                let place = Arc::clone(&places).acquire_owned().await.expect("it is never closed");
+                // A connection that fails before it is there (too many open files, say) is tried again a moment later.
+                let Ok((stream, _)) = listener.accept().await else {
+                    tokio::time::sleep(FRESH_FOR).await;
+                    continue;
+                };
+                let pages = Arc::clone(&self.pages);
+                tokio::spawn(async move {
+                    let answer = service_fn(move |request| answer(Arc::clone(&pages), request));
+                    let connection = http1::Builder::new()
+                        .timer(TokioTimer::new())
+                        .header_read_timeout(MOST_TIME_TO_ASK)
+                        .max_buf_size(MOST_HEADERS)
+                        .keep_alive(false)
+                        .serve_connection(TokioIo::new(stream), answer);
+                    // A reader that has gone away is no matter of the server.
+                    let _ = tokio::time::timeout(MOST_TIME, connection).await;
+                    drop(place);
                 });
             }
-        });
+        })
     }
+}
 
-    fn answer(&self, request: &Request) -> Response<std::io::Cursor<Vec<u8>>> {
-        // A page of another site that calls this server by a name of its own (DNS rebinding) gives itself away here.
-        if !self.is_own_host(request) {
-            return text(403, "this server answers to its own address only\n");
-        }
-        if !matches!(request.method(), Method::Get | Method::Head) {
-            return text(405, "read-only: GET only\n").with_header(header("Allow", "GET, HEAD"));
-        }
-        match request.url().split('?').next().unwrap_or_default() {
-            "/" => {
-                let page = self.page();
-                let mut response = text(200, &page);
-                response.add_header(header("Content-Type", "text/html; charset=utf-8"));
-                response
+async fn answer(pages: Arc<Pages>, request: Request<Incoming>) -> Result<Answer, Infallible> {
+    // A page of another site that calls this server by a name of its own (DNS rebinding) gives itself away here.
+    if !pages.is_own_host(&request) {
+        return Ok(text(StatusCode::FORBIDDEN, "this server answers to its own address only\n".into()));
+    }
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let mut refused = text(StatusCode::METHOD_NOT_ALLOWED, "read-only: GET only\n".into());
+        refused.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        return Ok(refused);
+    }
+    let (html, make): (bool, fn(&Pages) -> String) = match request.uri().path() {
+        "/" => (true, Pages::page),
+        "/version" => (false, Pages::version),
+        // There is no other path, so none leads out of the folders.
+        _ => return Ok(text(StatusCode::NOT_FOUND, "there is only one page here: /\n".into())),
+    };
+    // On a thread of its own: a large page takes a moment, and one that cannot be made takes nothing else down.
+    Ok(match tokio::task::spawn_blocking(move || make(&pages)).await {
+        Ok(page) => {
+            let mut answer = text(StatusCode::OK, page);
+            if html {
+                let html = HeaderValue::from_static("text/html; charset=utf-8");
+                answer.headers_mut().insert(header::CONTENT_TYPE, html);
             }
-            "/version" => text(200, &self.version()),
-            // There is no other path, so none leads out of the folders.
-            _ => text(404, "there is only one page here: /\n"),
+            answer
         }
-    }
+        Err(_) => text(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the page cannot be made from these files; `evenkeel report` on the same folders says more\n"
+                .into(),
+        ),
+    })
+}
 
-    fn is_own_host(&self, request: &Request) -> bool {
-        let mut hosts = request.headers().iter().filter(|header| header.field.equiv("Host"));
+impl Pages {
+    fn is_own_host(&self, request: &Request<Incoming>) -> bool {
+        let mut hosts = request.headers().get_all(HOST).iter();
         let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
-        let port = self.address.port();
-        let own = [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
-        own.iter().any(|own| host.value.as_str().eq_ignore_ascii_case(own))
+        let own = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{}", self.port));
+        own.iter().any(|own| host.as_bytes().eq_ignore_ascii_case(own.as_bytes()))
     }
 
     fn version(&self) -> String {
@@ -133,21 +192,18 @@ fn lock(cache: &Mutex<Cache>) -> std::sync::MutexGuard<'_, Cache> {
     cache.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn text(status: u16, body: &str) -> Response<std::io::Cursor<Vec<u8>>> {
-    let mut response = Response::from_data(body.as_bytes()).with_status_code(StatusCode(status));
+fn text(status: StatusCode, body: String) -> Answer {
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
     for (name, value) in [
-        ("Content-Type", "text/plain; charset=utf-8"),
-        ("Cache-Control", "no-store"),
-        ("X-Content-Type-Options", "nosniff"),
-        ("X-Frame-Options", "DENY"),
-        ("Referrer-Policy", "no-referrer"),
-        ("Cross-Origin-Resource-Policy", "same-origin"),
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ] {
-        response.add_header(header(name, value));
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
-}
-
-fn header(name: &str, value: &str) -> Header {
-    Header::from_bytes(name, value).expect("the headers are part of the program")
 }

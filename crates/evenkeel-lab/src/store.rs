@@ -2,16 +2,18 @@
 //!
 //! ```text
 //! DIR/ngm-sgd-seed0-0123456789ab/
-//!     run.json        spec, status, version, machine
+//!     run.json        spec, status, version, machine; once it has ended, checksums of the other files
 //!     curve.csv       one row per evaluation, append-only
 //!     extra.csv       what else was asked for: curvature, training accuracy
-//!     checkpoint.bin  only while the run is unfinished
+//!     checkpoint.bin  only while the run is unfinished: the state, and checksums of both files up to it
 //!     lock            held by the process that works on the run
 //! ```
 
 pub mod recorded;
+pub mod sealed_file;
 mod writer;
 
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -52,6 +54,16 @@ pub enum StoreError {
         /// The file.
         path: String,
     },
+    /// A file is not what this program wrote.
+    #[error("{path}: {reason}; {hint}")]
+    Damaged {
+        /// The file.
+        path: String,
+        /// How that shows.
+        reason: String,
+        /// What to do.
+        hint: &'static str,
+    },
     /// The checkpoint cannot be used.
     #[error("{path}: {error}")]
     Checkpoint {
@@ -72,7 +84,7 @@ impl StoreError {
     /// Whether the files are at fault and not the system: exit code 2.
     pub fn is_bad_input(&self) -> bool {
         match self {
-            StoreError::BadRun { .. } | StoreError::OtherRun { .. } => true,
+            StoreError::BadRun { .. } | StoreError::OtherRun { .. } | StoreError::Damaged { .. } => true,
             StoreError::Checkpoint { error, .. } => !matches!(error, CheckpointError::Io(_)),
             StoreError::Io { .. } | StoreError::Locked { .. } => false,
         }
@@ -122,6 +134,12 @@ pub struct RunRecord {
     pub machine: Machine,
     /// Seconds of training, all restarts together.
     pub seconds: f64,
+    /// SHA-256 of the other files of a run that has ended, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
+    /// SHA-256 of this record without this line. A description that nobody has worked on may lack it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    sha256: String,
 }
 
 impl RunRecord {
@@ -135,7 +153,25 @@ impl RunRecord {
             begun_by: Vec::new(),
             machine: Machine::here(),
             seconds,
+            files: BTreeMap::new(),
+            sha256: String::new(),
         }
+    }
+
+    fn checksum(&self) -> String {
+        let unsigned = Self { sha256: String::new(), ..self.clone() };
+        files::sha256(&serde_json::to_vec(&unsigned).expect("a record is plain data"))
+    }
+
+    /// The record with its checksum, as it is written.
+    fn signed(&self) -> Self {
+        Self { sha256: self.checksum(), ..self.clone() }
+    }
+
+    /// Whether it is as it was written.
+    fn is_whole(&self) -> bool {
+        let bare = self.sha256.is_empty() && self.status == Status::Unfinished;
+        bare || self.sha256 == self.checksum()
     }
 
     /// The record in a run directory.
@@ -173,6 +209,24 @@ impl StoredRun {
     /// Whether a process works on it now.
     pub fn is_locked(&self) -> bool {
         is_locked(&self.path)
+    }
+
+    /// Checks every file of a run that has ended against its record; one that goes on has nothing to check yet.
+    pub fn check_files(&self) -> Result<(), StoreError> {
+        if self.record.status == Status::Unfinished {
+            return Ok(());
+        }
+        for (name, expected) in &self.record.files {
+            let path = self.path.join(name);
+            let reason = match sealed_file::sha256_of(&path) {
+                Ok(found) if found == *expected => continue,
+                Ok(_) => "was changed after the run had ended".to_string(),
+                Err(error) => error.to_string(),
+            };
+            let hint = "delete the folder of this run, and the same command makes it again";
+            return Err(StoreError::Damaged { path: path.display().to_string(), reason, hint });
+        }
+        Ok(())
     }
 }
 
@@ -214,7 +268,7 @@ impl Store {
         if self.record(spec)?.is_none() {
             std::fs::create_dir_all(&dir).map_err(io_error(&dir))?;
             let path = dir.join("run.json");
-            let file = json_file(&path, &RunRecord::new(spec, 0.0)).map_err(io_error(&path))?;
+            let file = json_file(&path, &RunRecord::new(spec, 0.0).signed()).map_err(io_error(&path))?;
             // Never over a record that another process has written in the meantime.
             match file.persist_noclobber(&path) {
                 Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => {
@@ -255,6 +309,13 @@ fn read_record(run_dir: &Path, expected: Option<&RunSpec>) -> Result<Option<RunR
     })?;
     if record.id != record.spec.id() || expected.is_some_and(|spec| *spec != record.spec) {
         return Err(StoreError::OtherRun { path: path.display().to_string() });
+    }
+    if !record.is_whole() {
+        return Err(StoreError::Damaged {
+            path: path.display().to_string(),
+            reason: "was changed since it was written".to_string(),
+            hint: "delete the folder of this run, and the same command makes it again",
+        });
     }
     Ok(Some(record))
 }

@@ -20,6 +20,9 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
+/// More decimals than this are never shown: an f64 has 17 digits.
+const MOST_DIGITS: usize = 17;
+
 /// What stands in a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -115,13 +118,17 @@ impl Cell {
     /// As people read it.
     pub fn shown(&self) -> String {
         let number = |value: f64, digits: usize, signed: bool| {
+            // A file may ask for more decimals than a number has, or than can be printed.
+            let digits = digits.min(MOST_DIGITS);
             if signed { format!("{value:+.digits$}") } else { format!("{value:.digits$}") }
         };
         match self {
             Cell::Empty => "–".to_string(),
             Cell::Text { text } => text.clone(),
             Cell::Number { value, digits, signed } => number(*value, *digits, *signed),
-            Cell::Estimate { mean, pm, digits } => format!("{mean:.digits$} ± {pm:.digits$}"),
+            Cell::Estimate { mean, pm, digits } => {
+                format!("{} ± {}", number(*mean, *digits, false), number(*pm, *digits, false))
+            }
             Cell::Interval { mean, low, high, digits, signed } => {
                 let [mean, low, high] = [mean, low, high].map(|value| number(*value, *digits, *signed));
                 format!("{mean} [{low}, {high}]")

@@ -8,6 +8,7 @@ use evenkeel_metrics::{
 use evenkeel_report::Style;
 use serde::Serialize;
 
+use super::run_again;
 use crate::paper::{self, PaperRow};
 use crate::spec::{Benchmark, RunSpec, Settings, optimizers};
 use crate::store::recorded::{Extra, read_extra};
@@ -230,6 +231,8 @@ pub struct LeftOut {
     pub seed: u64,
     /// Unfinished, or a file that cannot be read.
     pub reason: String,
+    /// Whether it had ended, and a file of it is no longer what it was.
+    pub damaged: bool,
 }
 
 /// Runs, grouped.
@@ -267,6 +270,13 @@ impl Runs {
 
     fn add(&mut self, run: &StoredRun) {
         let spec = &run.record.spec;
+        if let Err(damage) = run.check_files() {
+            let command = run_again::commands(&[spec]).join("; ");
+            let command = if command.is_empty() { command } else { format!(" ({command})") };
+            let reason = format!("{damage}{command}");
+            self.left_out.push(LeftOut { damaged: true, ..LeftOut::new(spec, spec.seed, reason) });
+            return;
+        }
         let group = self.group_of(spec);
         let reason = match &run.record.status {
             Status::Unfinished => "unfinished".to_string(),
@@ -286,7 +296,8 @@ impl Runs {
                 (_, Err(error)) => format!("{}: {error}", run.extra_path().display()),
             },
         };
-        self.left_out.push(LeftOut::new(spec, spec.seed, reason));
+        let damaged = run.record.status == Status::Done;
+        self.left_out.push(LeftOut { damaged, ..LeftOut::new(spec, spec.seed, reason) });
     }
 
     fn group_of(&mut self, spec: &RunSpec) -> &mut Group {
@@ -353,6 +364,11 @@ impl Runs {
         Self { lineups: vec![lineup], left_out: vec![] }
     }
 
+    /// Whether a run that had ended is not counted because a file of it is no longer what it was.
+    pub fn damaged(&self) -> bool {
+        self.left_out.iter().any(|run| run.damaged)
+    }
+
     /// Every program that made one of the runs.
     pub fn programs(&self) -> BTreeSet<Program> {
         self.lineups
@@ -365,7 +381,8 @@ impl Runs {
 
 impl LeftOut {
     fn new(spec: &RunSpec, seed: u64, reason: String) -> Self {
-        Self { benchmark: spec.benchmark.clone(), optimizer: spec.optimizer.name.clone(), seed, reason }
+        let (benchmark, optimizer) = (spec.benchmark.clone(), spec.optimizer.name.clone());
+        Self { benchmark, optimizer, seed, reason, damaged: false }
     }
 }
 

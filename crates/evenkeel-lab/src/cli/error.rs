@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use evenkeel_data::LoadError;
 use evenkeel_metrics::CurveFileError;
 
+use crate::analysis::Runs;
 use crate::run::prepare::PrepareError;
 use crate::run::train::TrainError;
+use crate::say::say;
 use crate::spec::ExperimentError;
 use crate::store::StoreError;
 
@@ -27,8 +29,13 @@ pub(super) fn report(error: &anyhow::Error) -> ExitCode {
     if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("error: {error:#}");
+    say!("error: {error:#}");
     ExitCode::from(if is_bad_input(error) { BAD_INPUT } else { FAILURE })
+}
+
+/// The exit code after tables that name damaged runs instead of counting them.
+pub(super) fn damage_is_failure(runs: &Runs) -> ExitCode {
+    if runs.damaged() { ExitCode::from(FAILURE) } else { ExitCode::SUCCESS }
 }
 
 fn is_bad_input(error: &anyhow::Error) -> bool {

@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use evenkeel_data::Loaded;
 
-use super::error::BadInput;
+use super::error::{BadInput, damage_is_failure};
 use super::interrupt;
+use crate::analysis::Runs;
 use crate::run::machine::cores;
 use crate::run::prepare::{PrepareError, cut};
 use crate::run::progress::{FetchProgress, RunProgress};
 use crate::run::runner::{self, Failure, Options};
+use crate::say::say;
 use crate::spec::{CheckedExperiment, RunSpec};
 use crate::store::{Store, StoredRun};
 
@@ -123,9 +125,9 @@ impl Ended {
         self.stopped
     }
 
-    /// The runs that failed as one error.
-    pub(super) fn into_result(self) -> anyhow::Result<ExitCode> {
-        let Some(Failure { message, .. }) = self.failed.first() else { return Ok(ExitCode::SUCCESS) };
+    /// The runs that failed as one error; a damaged one among `runs` is a failure too.
+    pub(super) fn into_result(self, runs: &Runs) -> anyhow::Result<ExitCode> {
+        let Some(Failure { message, .. }) = self.failed.first() else { return Ok(damage_is_failure(runs)) };
         let (count, all) = (self.failed.len(), self.all);
         let message = format!(
             "{count} of {all} runs failed, the first with: {message}; the same command tries them again"
@@ -151,7 +153,7 @@ pub(super) fn execute(
         }
     }
     let options = processes.options(pending.len(), work.decoded.files.clone());
-    eprintln!(
+    say!(
         "{title}: {} runs, {} iterations in all, {} to do, {} at once; results in {}",
         work.specs.len(),
         work.iterations.iter().sum::<u64>(),
@@ -165,7 +167,7 @@ pub(super) fn execute(
     progress.close();
     let stopped = tally.interrupted || stop.load(Ordering::Relaxed);
     if stopped {
-        eprintln!("stopped; every run is saved. The same command goes on where it was.");
+        say!("stopped; every run is saved. The same command goes on where it was.");
     }
     Ok(Ended { stopped, failed: tally.failed, all: work.specs.len() })
 }

@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use evenkeel_data::files;
 use evenkeel_metrics::{Curve, read_growing_curve};
 use evenkeel_models::{Architecture, Visit};
+use evenkeel_report::document::slug;
 use evenkeel_report::export::parquet::{CurveWriter, RunLabels};
 use evenkeel_report::export::tensorboard::write_events;
 
@@ -21,6 +22,7 @@ use crate::run::checkpoint::Checkpoint;
 use crate::run::learner::Learner;
 use crate::run::prepare::{Prepared, prepare};
 use crate::run::weights;
+use crate::say::say;
 use crate::spec::RunSpec;
 use crate::store::StoredRun;
 
@@ -59,7 +61,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     if let Some(path) = &args.weights {
         export_weights(&runs, path)?;
-        eprintln!("{}: weights of {}", path.display(), name(&runs[0]));
+        say!("{}: weights of {}", path.display(), name(&runs[0]));
     }
     let mut parquet = match &args.parquet {
         Some(path) => {
@@ -72,10 +74,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut written = 0;
     if args.parquet.is_some() || args.tensorboard.is_some() {
         for run in runs.iter().filter(|run| run.curve_path().exists()) {
-            let curve = match read_growing_curve(&run.curve_path()) {
+            let whole = run.check_files().map_err(|damage| damage.to_string());
+            let curve =
+                whole.and_then(|()| read_growing_curve(&run.curve_path()).map_err(|error| error.to_string()));
+            let curve = match curve {
                 Ok(curve) => curve,
-                Err(error) => {
-                    problems.push(error.to_string());
+                Err(problem) => {
+                    problems.push(problem);
                     continue;
                 }
             };
@@ -87,7 +92,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
             written += 1;
         }
-        eprintln!("{written} curves written");
+        say!("{written} curves written");
     }
     if let Some((writer, path)) = parquet {
         let file = writer.finish().with_context(|| path.display().to_string())?;
@@ -95,7 +100,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         files::publish(file, path).with_context(|| path.display().to_string())?;
     }
     for problem in &problems {
-        eprintln!("left out: {problem}");
+        say!("left out: {problem}");
     }
     Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILURE) })
 }
@@ -128,7 +133,8 @@ fn tasks_in_header(path: &Path) -> usize {
 }
 
 fn export_events(run: &StoredRun, curve: &Curve, dir: &Path) -> anyhow::Result<()> {
-    let folder = dir.join(&run.record.spec.benchmark).join(name(run));
+    // The name comes from a file that anybody may have written: it must not lead out of the folder.
+    let folder = dir.join(slug(&run.record.spec.benchmark)).join(name(run));
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let modified = run.curve_path().metadata().and_then(|metadata| metadata.modified());
     let end = modified.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -146,6 +152,7 @@ fn export_weights(runs: &[StoredRun], path: &Path) -> anyhow::Result<()> {
         return Err(BadInput(message).into());
     };
     let kept = run.path.join(weights::FILE);
+    run.check_files()?;
     if kept.is_file() {
         let bytes = std::fs::read(&kept).with_context(|| kept.display().to_string())?;
         return files::write(path, &bytes).with_context(|| path.display().to_string());

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use evenkeel_metrics::{Curve, PaperReading, read_curve};
 
-use super::error::BadInput;
+use super::error::{BadInput, damage_is_failure};
 use super::output::print;
 use super::status::runs_in;
 use crate::analysis::{Format, Runs, folders, terminal};
@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     must_be_there(&runs, args.against.as_deref())?;
     print(&terminal::render(&runs, args.against.as_deref(), args.format))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(damage_is_failure(&runs))
 }
 
 /// Curves of any program, one file per seed, all of one method.

@@ -9,8 +9,9 @@ use evenkeel_data::files;
 use evenkeel_report::document::slug;
 use evenkeel_report::{Document, Theme};
 
-use super::error::BadInput;
+use super::error::{BadInput, FAILURE};
 use crate::analysis::{Folders, document};
+use crate::say::say;
 
 /// Pixels of a PNG per unit of the drawing: about 300 dpi in the column of a paper.
 const PNG_SCALE: f32 = 3.0;
@@ -54,22 +55,23 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     must_be_folders(&args.dirs)?;
     let folders = Folders::read(&args.dirs);
+    let damaged = folders.runs.iter().any(|run| run.check_files().is_err());
     let document = document(&args.title, folders, args.against.as_deref());
     // What the page says prominently is said here, too.
     for warning in document.sections.iter().flat_map(|section| &section.warnings) {
-        eprintln!("note: {warning}");
+        say!("note: {warning}");
     }
     write(&args.output, document.to_html().as_bytes())?;
-    eprintln!("{}: {} sections", args.output.display(), document.sections.len());
+    say!("{}: {} sections", args.output.display(), document.sections.len());
     if let Some(dir) = &args.figures {
         let count = write_figures(&document, dir, if args.dark { Theme::Dark } else { Theme::Light })?;
-        eprintln!("{}: {count} figures as SVG, PNG and CSV", dir.display());
+        say!("{}: {count} figures as SVG, PNG and CSV", dir.display());
     }
     if let Some(dir) = &args.tables {
         let count = write_tables(&document, dir)?;
-        eprintln!("{}: {count} tables as Markdown, CSV and LaTeX", dir.display());
+        say!("{}: {count} tables as Markdown, CSV and LaTeX", dir.display());
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if damaged { ExitCode::from(FAILURE) } else { ExitCode::SUCCESS })
 }
 
 /// A folder that does not exist is a slip of the pen; an empty one gives a report that says so.

@@ -13,6 +13,7 @@ use crate::analysis::Runs;
 use crate::paper;
 use crate::reproduce::outcome::{self, Provenance};
 use crate::reproduce::{Analysis, Page, RESULTS, Result, quick};
+use crate::say::say;
 use crate::spec::{Benchmark, CheckedExperiment, ExperimentError, Plan, suggest};
 use crate::store::Store;
 
@@ -120,7 +121,7 @@ impl Args {
         let runs = Runs::load(&begun(&store, &work.specs)?);
         let provenance = Provenance::new(name, self.command(name), self.quick, without, &runs);
         self.write(result, page(&runs), &provenance, &runs)?;
-        ended.into_result()
+        ended.into_result(&runs)
     }
 
     fn write(&self, result: &Result, page: Page, provenance: &Provenance, runs: &Runs) -> anyhow::Result<()> {
@@ -128,7 +129,7 @@ impl Args {
         let outcome = outcome::outcome(result, page, provenance, runs);
         outcome::write(&out, &outcome, provenance)?;
         print(&outcome::markdown(&outcome.section))?;
-        eprintln!("written to {}", out.display());
+        say!("written to {}", out.display());
         Ok(())
     }
 
@@ -189,7 +190,7 @@ impl Args {
                     // Folders of this machine are for this user, not for the page.
                     let why = format!("{}, its data was not there", part.benchmark);
                     if !without.contains(&why) {
-                        eprintln!("warning: LEFT OUT: {}, its data is not there: {error}", part.benchmark);
+                        say!("warning: LEFT OUT: {}, its data is not there: {error}", part.benchmark);
                         without.push(why);
                     }
                 }

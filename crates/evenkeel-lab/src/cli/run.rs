@@ -135,6 +135,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if ended.stopped() {
         return Ok(ExitCode::from(130));
     }
-    print(&terminal::render(&Runs::load(&begun(&store, &work.specs)?), against, Format::Table))?;
-    ended.into_result()
+    let these = Runs::load(&begun(&store, &work.specs)?);
+    print(&terminal::render(&these, against, Format::Table))?;
+    ended.into_result(&these)
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use super::output::print;
 use super::report::must_be_folders;
+use crate::say::say;
 use crate::serve::Server;
 
 /// Show the report of some folders in a browser; new points appear while runs go on.
@@ -34,7 +35,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let server = Server::bind(address, args.dirs.clone(), args.against.clone())
         .map_err(|error| anyhow::anyhow!("cannot listen on {address}: {error}; try another --port"))?;
     print(&format!("http://{}/\n", server.address()))?;
-    eprintln!("open this address in a browser; Ctrl-C ends it");
-    server.run();
+    say!("open this address in a browser; Ctrl-C ends it");
+    server.run()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,6 +11,7 @@ use super::interrupt;
 use crate::run::runner::{EXIT_INTERRUPTED, EXIT_LOCKED};
 use crate::run::train::{Outcome, TrainError};
 use crate::run::worker::{self, Options};
+use crate::say::say;
 use crate::store::{RunRecord, StoreError};
 
 /// Run, or continue, the one run that RUN_DIR/run.json describes.
@@ -63,7 +64,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     match result {
         Err(error) if locked(&error) => {
-            eprintln!("error: {error:#}");
+            say!("error: {error:#}");
             Ok(ExitCode::from(EXIT_LOCKED))
         }
         Err(error) => Err(error),

@@ -11,8 +11,9 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::program;
+use crate::store::sealed_file::Seal;
 
-const MAGIC: &[u8] = b"evenkeel checkpoint 1\n";
+const MAGIC: &[u8] = b"evenkeel checkpoint 2\n";
 
 /// Where training was, and what the curve file held then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,8 +22,10 @@ pub struct Header {
     pub spec: String,
     /// Iterations done.
     pub iteration: u64,
-    /// Length of the curve file at that moment: what comes after it is done again.
-    pub curve_bytes: u64,
+    /// The curve file at that moment: what comes after it is done again.
+    pub curve: Seal,
+    /// The file of what else is recorded at that moment.
+    pub extra: Seal,
     /// Seconds of training so far.
     pub seconds: f64,
     /// Version and kernels that made it: others round differently, and a curve must not mix them.
@@ -83,7 +86,7 @@ impl Checkpoint {
     pub fn new(
         spec: &str,
         iteration: u64,
-        curve_bytes: u64,
+        (curve, extra): (Seal, Seal),
         seconds: f64,
         state: (Vec<u8>, Vec<u8>),
     ) -> Self {
@@ -91,7 +94,8 @@ impl Checkpoint {
         let mut header = Header {
             spec: spec.to_string(),
             iteration,
-            curve_bytes,
+            curve,
+            extra,
             seconds,
             made_by: Header::this_program(),
             commit: program::COMMIT.to_string(),
@@ -148,7 +152,7 @@ mod tests {
     fn bytes() -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoint.bin");
-        let checkpoint = Checkpoint::new("abc", 7, 99, 1.5, (vec![1, 2, 3], vec![4, 5]));
+        let checkpoint = Checkpoint::new("abc", 7, Default::default(), 1.5, (vec![1, 2, 3], vec![4, 5]));
         checkpoint.save(&path).unwrap();
         assert_eq!(Checkpoint::load(&path, "abc").unwrap(), Some(checkpoint));
         std::fs::read(path).unwrap()

@@ -11,6 +11,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::runner::Event;
 use super::worker::Progress;
+use crate::say::say;
 use crate::spec::RunSpec;
 use crate::store::Status;
 use sparkline::Sparkline;
@@ -157,7 +158,7 @@ impl<'a> RunProgress<'a> {
     fn say(&self, line: &str) {
         match &self.view {
             View::Bars { all, .. } => drop(all.println(line)),
-            View::Lines { .. } => eprintln!("{line}"),
+            View::Lines { .. } => say!("{line}"),
         }
     }
 
@@ -181,7 +182,7 @@ impl<'a> RunProgress<'a> {
             View::Lines { last } if last.elapsed() >= PLAIN_EVERY || (finished && total > 0) => {
                 *last = Instant::now();
                 let left = left.map(|left| format!(", {:.0} s left", left.as_secs_f64()));
-                eprintln!(
+                say!(
                     "{runs}, {:.0} %, {:.0} s elapsed{}",
                     100.0 * done as f64 / total.max(1) as f64,
                     elapsed.as_secs_f64(),
@@ -209,7 +210,7 @@ pub struct FetchProgress {
 impl source::Progress for FetchProgress {
     fn start(&mut self, name: &str, total: Option<u64>) {
         if !std::io::stderr().is_terminal() {
-            eprintln!("fetching {name}");
+            say!("fetching {name}");
             return;
         }
         let bar = match total {

@@ -6,10 +6,10 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::worker::Progress;
 use crate::spec::RunSpec;
@@ -22,6 +22,12 @@ pub const EXIT_LOCKED: u8 = 11;
 
 /// How often the stop flag, and runs that another process works on, are looked at.
 const POLL: Duration = Duration::from_millis(200);
+
+/// How long a worker that is told to stop may take to save its state. One that was itself stopped (SIGSTOP) never would.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// How often a worker that has closed its output is asked whether it has ended.
+const LAST_MOMENT: Duration = Duration::from_millis(5);
 
 /// How to run.
 #[derive(Debug, Clone)]
@@ -73,8 +79,8 @@ pub struct Tally {
     pub interrupted: bool,
 }
 
-/// Standard inputs of the running workers, by process id.
-type Stdins = Mutex<HashMap<u32, ChildStdin>>;
+/// The running workers, by process id.
+type Workers = Mutex<HashMap<u32, Child>>;
 
 enum Exit {
     Ended,
@@ -105,26 +111,34 @@ pub fn run(
         }
     }
     let mut tally = Tally::default();
-    let stdins: Stdins = Mutex::new(HashMap::new());
+    let workers: Workers = Mutex::new(HashMap::new());
+    let mut told: Option<Instant> = None;
     let queue = Mutex::new(pending);
     std::thread::scope(|scope| {
         let (sender, events) = mpsc::channel();
         for _ in 0..options.jobs {
             let sender = sender.clone();
-            let (queue, stdins) = (&queue, &stdins);
-            scope.spawn(move || work(store, specs, options, stop, queue, stdins, &sender));
+            let (queue, workers) = (&queue, &workers);
+            scope.spawn(move || work(store, specs, options, stop, queue, workers, &sender));
         }
         drop(sender);
         loop {
             if stop.load(Ordering::Relaxed) {
                 tally.interrupted = true;
-                // Closing their input is what tells workers to save and stop.
-                lock(&stdins).clear();
+                let late = told.get_or_insert_with(Instant::now).elapsed() > GRACE;
+                for worker in lock(&workers).values_mut() {
+                    // Closing their input is what tells workers to save and stop.
+                    worker.stdin = None;
+                    if late {
+                        let _ = worker.kill();
+                    }
+                }
             }
             match events.recv_timeout(POLL) {
                 Ok(event) => {
-                    if let Event::Failed(_, failure) = &event {
-                        tally.failed.push(failure.clone());
+                    if let Event::Failed(index, failure) = &event {
+                        let message = format!("{}: {}", specs[*index].folder(), failure.message);
+                        tally.failed.push(Failure { message, ..*failure });
                     }
                     on_event(event);
                 }
@@ -143,7 +157,7 @@ fn work(
     options: &Options,
     stop: &AtomicBool,
     queue: &Mutex<VecDeque<usize>>,
-    stdins: &Stdins,
+    workers: &Workers,
     events: &mpsc::Sender<Event>,
 ) {
     // The receiver lives as long as the senders; a failed send would only lose a progress report.
@@ -168,11 +182,15 @@ fn work(
             &dir,
             options,
             options.decoded.get(&specs[index].settings.data),
-            stdins,
+            workers,
             || tell(Event::Started(index)),
             |p| tell(Event::Progress(index, p)),
         ) {
-            Exit::Stopped => tell(Event::Stopped(index)),
+            Exit::Stopped if stop.load(Ordering::Relaxed) => tell(Event::Stopped(index)),
+            Exit::Stopped => {
+                let message = "its worker was told to stop; its state is saved".to_string();
+                tell(Event::Failed(index, Failure { message, bad_input: false }));
+            }
             Exit::Failed(failure) => tell(Event::Failed(index, failure)),
             Exit::Ended => match store.record(&specs[index]) {
                 Ok(Some(record)) => tell(Event::Ended(index, record.status)),
@@ -195,7 +213,7 @@ fn run_worker(
     dir: &Path,
     options: &Options,
     decoded: Option<&PathBuf>,
-    stdins: &Stdins,
+    workers: &Workers,
     started: impl Fn(),
     progress: impl Fn(Progress),
 ) -> Exit {
@@ -226,8 +244,9 @@ fn run_worker(
         Ok(child) => child,
         Err(error) => return failed(error),
     };
-    lock(stdins).extend(child.stdin.take().map(|pipe| (child.id(), pipe)));
-    let stderr = child.stderr.take().map(|mut pipe| {
+    let (stdout, stderr, id) = (child.stdout.take(), child.stderr.take(), child.id());
+    lock(workers).insert(id, child);
+    let stderr = stderr.map(|mut pipe| {
         std::thread::spawn(move || {
             let mut text = String::new();
             let _ = pipe.read_to_string(&mut text);
@@ -235,9 +254,7 @@ fn run_worker(
         })
     });
     let mut begun = false;
-    for line in
-        child.stdout.take().into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(Result::ok)
-    {
+    for line in stdout.into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(Result::ok) {
         if let Ok(report) = serde_json::from_str(&line) {
             if !begun {
                 started();
@@ -246,17 +263,30 @@ fn run_worker(
             progress(report);
         }
     }
-    let status = child.wait();
-    lock(stdins).remove(&child.id());
+    let status = wait(id, workers);
     let message = stderr.and_then(|thread| thread.join().ok()).unwrap_or_default();
     let message = reason(&message);
-    match status.as_ref().map(std::process::ExitStatus::code) {
+    match status.as_ref().map(ExitStatus::code) {
         Ok(Some(0)) => Exit::Ended,
         Ok(Some(code)) if code == i32::from(EXIT_INTERRUPTED) => Exit::Stopped,
         Ok(Some(code)) if code == i32::from(EXIT_LOCKED) => Exit::Locked,
         Ok(Some(code)) => Exit::Failed(Failure { message, bad_input: code == 2 }),
         Ok(None) => Exit::failed("the worker was killed"),
         Err(error) => Exit::failed(error.to_string()),
+    }
+}
+
+/// Waits for the end of a worker without keeping the others from being told something.
+fn wait(id: u32, workers: &Workers) -> std::io::Result<ExitStatus> {
+    loop {
+        let mut running = lock(workers);
+        let ended = running.get_mut(&id).expect("only this job removes its worker").try_wait();
+        if let Some(result) = ended.transpose() {
+            running.remove(&id);
+            return result;
+        }
+        drop(running);
+        std::thread::sleep(LAST_MOMENT);
     }
 }
 

@@ -74,8 +74,25 @@ impl RunSpec {
     }
 }
 
+/// Longer names do not fit into a folder's name with the seed and the id.
+const LONGEST_NAME: usize = 100;
+
+/// The name of an optimizer becomes part of a folder's name.
+pub(super) fn check_name(name: &str) -> Result<(), ExperimentError> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_+=".contains(c);
+    let reason = if name.is_empty() || !name.chars().all(allowed) {
+        "use letters, digits, '-', '_', '+' and '='".to_string()
+    } else if name.len() > LONGEST_NAME {
+        format!("must have at most {LONGEST_NAME} characters")
+    } else {
+        return Ok(());
+    };
+    Err(bad(&format!("optimizer name '{name}'"), reason))
+}
+
 impl OptimizerSpec {
     fn check(&self, settings: &Settings) -> Result<(), ExperimentError> {
+        check_name(&self.name)?;
         if self.freeze && !settings.model.has_backbone() {
             let reason = format!(
                 "{} has no convolutional part that could be frozen; choose a benchmark with another model, split-cifar10 for one",

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::check::check_name;
 use super::keys::{keys_of, parse_value, suggest, with_key, with_parameter, with_probe_field};
 use super::{BENCHMARKS, Benchmark, ExperimentError, OptimizerSpec, Settings, optimizers};
 use crate::run::probes::ProbeSpecs;
@@ -208,11 +209,7 @@ fn variant(
         let known: Vec<&str> = optimizers::all().map(|(name, _)| name).collect();
         ExperimentError::Optimizer { name: base.clone(), hint: suggest(&base, &known) }
     })?;
-    // The name becomes part of a folder's name.
-    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_+=".contains(c)) {
-        let reason = "use letters, digits, '-', '_', '+' and '='".into();
-        return Err(ExperimentError::Value { key: format!("optimizer name '{name}'"), reason });
-    }
+    check_name(name)?;
     optimizer.name = name.to_string();
     for (key, value) in overrides {
         optimizer = with_parameter(&optimizer, &key, value)?;

@@ -3,12 +3,13 @@
 //! `extra.csv` has one value per row (`iteration,task,quantity,value`), appended as it is measured; on a restart, rows after
 //! the checkpoint are done again.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use evenkeel_data::files;
 use serde::Deserialize;
+
+use super::sealed_file::{Seal, SealedFile};
+use super::{StoreError, io_error};
 
 /// Name of the file in a run directory.
 pub const EXTRA_FILE: &str = "extra.csv";
@@ -43,49 +44,48 @@ pub fn read_extra(path: &Path) -> io::Result<Vec<Extra>> {
 /// Appends to `extra.csv`; there is no file before the first value.
 pub struct ExtraWriter {
     path: PathBuf,
-    file: Option<File>,
+    file: Option<SealedFile>,
 }
 
 impl ExtraWriter {
-    /// Keeps the rows up to iteration `done`.
-    pub fn open(path: &Path, done: u64) -> io::Result<Self> {
+    /// Keeps the rows that `seal` covers.
+    pub fn open(path: &Path, seal: &Seal) -> Result<Self, StoreError> {
         let path = path.to_path_buf();
-        if !path.exists() {
-            return Ok(Self { path, file: None });
+        if *seal == Seal::default() {
+            return match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(&path)(error)),
+                _ => Ok(Self { path, file: None }),
+            };
         }
-        let mut kept = files::beside(&path)?;
-        writeln!(kept, "{HEADER}")?;
-        // Of a damaged file nothing is kept but what can be read; it is this program's own.
-        for row in read_extra(&path).unwrap_or_default().iter().filter(|row| row.iteration <= done) {
-            write_row(&mut kept, row.iteration, row.task, &row.quantity, row.value)?;
-        }
-        files::publish(kept, &path)?;
-        let file = OpenOptions::new().append(true).open(&path)?;
-        Ok(Self { path, file: Some(file) })
+        let file = Some(SealedFile::open(&path, seal)?);
+        Ok(Self { path, file })
     }
 
     /// Appends one row and hands it to the system.
-    pub fn append(&mut self, iteration: u64, task: usize, quantity: &str, value: f64) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => {
-                let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
-                writeln!(file, "{HEADER}")?;
-                none.insert(file)
-            }
-        };
-        write_row(file, iteration, task, quantity, value)
+    pub fn append(
+        &mut self,
+        iteration: u64,
+        task: usize,
+        quantity: &str,
+        value: f64,
+    ) -> Result<(), StoreError> {
+        let row = format!("{iteration},{task},{quantity},{value}\n");
+        if let Some(file) = &mut self.file {
+            return file.append(row.as_bytes());
+        }
+        let file = self.file.insert(SealedFile::open(&self.path, &Seal::default())?);
+        file.append(format!("{HEADER}\n{row}").as_bytes())
     }
 
-    /// Waits until everything is on disk.
-    pub fn sync(&self) -> io::Result<()> {
-        self.file.as_ref().map_or(Ok(()), File::sync_data)
+    /// Waits until everything is on disk, and seals it; the seal of nothing if there is no file.
+    pub fn seal(&mut self) -> Result<Seal, StoreError> {
+        Ok(self.seal_if_any()?.unwrap_or_default())
     }
-}
 
-fn write_row(w: &mut impl Write, iteration: u64, task: usize, quantity: &str, value: f64) -> io::Result<()> {
-    // One write per row, so that a kill tears at most the last one.
-    w.write_all(format!("{iteration},{task},{quantity},{value}\n").as_bytes())
+    /// The same; `None` if there is no file.
+    pub fn seal_if_any(&mut self) -> Result<Option<Seal>, StoreError> {
+        self.file.as_mut().map(SealedFile::seal).transpose()
+    }
 }
 
 #[cfg(test)]
@@ -99,20 +99,30 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(EXTRA_FILE);
         assert_eq!(read_extra(&path).unwrap(), []);
-        let mut writer = ExtraWriter::open(&path, 0).unwrap();
-        assert!(!path.exists());
+        let mut writer = ExtraWriter::open(&path, &Seal::default()).unwrap();
+        assert_eq!((path.exists(), writer.seal().unwrap()), (false, Seal::default()));
+        let mut seal = Seal::default();
         for iteration in 1..=4 {
             writer.append(iteration, 1, TRAIN_ACC, 0.1 * iteration as f64).unwrap();
+            if iteration == 2 {
+                seal = writer.seal().unwrap();
+            }
         }
         let whole = std::fs::read(&path).unwrap();
-        std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"5,1,trai").unwrap();
+        std::fs::write(&path, [&whole[..], b"5,1,trai"].concat()).unwrap();
         assert_eq!(read_extra(&path).unwrap().len(), 4);
 
-        let mut writer = ExtraWriter::open(&path, 2).unwrap();
+        let mut writer = ExtraWriter::open(&path, &seal).unwrap();
         assert_eq!(read_extra(&path).unwrap().len(), 2);
         for iteration in 3..=4 {
             writer.append(iteration, 1, TRAIN_ACC, 0.1 * iteration as f64).unwrap();
         }
         assert_eq!(std::fs::read(&path).unwrap(), whole);
+
+        // Rows that are lost, or a file that is, do not go unseen.
+        std::fs::write(&path, &whole[..whole.len() / 3]).unwrap();
+        assert!(ExtraWriter::open(&path, &seal).is_err());
+        std::fs::remove_file(&path).unwrap();
+        assert!(ExtraWriter::open(&path, &seal).is_err());
     }
 }

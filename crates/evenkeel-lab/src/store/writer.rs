@@ -1,7 +1,7 @@
 //! Writing to a run directory, by one process at a time.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,16 +9,21 @@ use evenkeel_data::files;
 use evenkeel_metrics::{Point, write_header, write_point};
 
 use super::recorded::{EXTRA_FILE, ExtraWriter};
+use super::sealed_file::{SealedFile, sha256_of};
 use super::{RunRecord, Status, StoreError, io_error, read_record, write_json};
 use crate::program;
 use crate::run::checkpoint::{Checkpoint, Header};
+use crate::run::weights;
 use crate::spec::RunSpec;
+
+/// Name of the curve in a run directory.
+const CURVE_FILE: &str = "curve.csv";
 
 /// A run directory that this process works on. Dropping it releases the lock.
 pub struct RunWriter {
     dir: PathBuf,
     record: RunRecord,
-    curve: BufWriter<File>,
+    curve: SealedFile,
     extra: ExtraWriter,
     tasks: usize,
     _lock: File,
@@ -46,28 +51,19 @@ impl RunWriter {
         let checkpoint = Checkpoint::load(&path, &spec.id())
             .map_err(|error| StoreError::Checkpoint { path: path.display().to_string(), error })?;
 
-        let path = dir.join("curve.csv");
-        let mut curve = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(io_error(&path))?;
-        let length = curve.metadata().map_err(io_error(&path))?.len();
+        let path = dir.join(CURVE_FILE);
+        let length = path.metadata().map_or(0, |metadata| metadata.len());
         // Rows after the checkpoint are done again, a torn last one among them. A curve that is shorter than its
         // checkpoint says (a machine that lost power) cannot be continued, nor one of a program that rounds differently:
         // begin again.
         let usable =
-            |header: &Header| header.curve_bytes <= length && header.made_by == Header::this_program();
+            |header: &Header| header.curve.bytes <= length && header.made_by == Header::this_program();
         let checkpoint = checkpoint.filter(|checkpoint| usable(&checkpoint.header));
-        let keep = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.header.curve_bytes);
-        curve.set_len(keep).map_err(io_error(&path))?;
-        curve.seek(SeekFrom::Start(keep)).map_err(io_error(&path))?;
-
-        let path = dir.join(EXTRA_FILE);
-        let done = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.header.iteration);
-        let extra = ExtraWriter::open(&path, done).map_err(io_error(&path))?;
+        let (curve, extra) =
+            checkpoint.as_ref().map(|c| (c.header.curve.clone(), c.header.extra.clone())).unwrap_or_default();
+        let begins = curve.bytes == 0;
+        let curve = SealedFile::open(&path, &curve)?;
+        let extra = ExtraWriter::open(&dir.join(EXTRA_FILE), &extra)?;
 
         let seconds = checkpoint.as_ref().map_or(0.0, |checkpoint| checkpoint.header.seconds);
         let mut record = RunRecord::new(spec, seconds);
@@ -78,13 +74,12 @@ impl RunWriter {
                 record.begun_by.push(before.clone());
             }
         }
-        let mut writer =
-            Self { dir: dir.to_path_buf(), record, curve: BufWriter::new(curve), extra, tasks, _lock: lock };
+        let mut writer = Self { dir: dir.to_path_buf(), record, curve, extra, tasks, _lock: lock };
         writer.write_record()?;
-        if keep == 0 {
-            let path = dir.join("curve.csv");
-            let result = write_header(&mut writer.curve, tasks).and_then(|()| writer.curve.flush());
-            result.map_err(io_error(&path))?;
+        if begins {
+            let mut header = Vec::new();
+            write_header(&mut header, tasks).map_err(io_error(&path))?;
+            writer.curve.append(&header)?;
         }
         Ok(Some((writer, checkpoint)))
     }
@@ -96,10 +91,9 @@ impl RunWriter {
 
     /// Appends one row and hands it to the system, so that a crash of this process loses nothing.
     pub fn append(&mut self, point: &Point) -> Result<(), StoreError> {
-        let path = self.dir.join("curve.csv");
-        write_point(&mut self.curve, point, self.tasks)
-            .and_then(|()| self.curve.flush())
-            .map_err(io_error(&path))
+        let mut row = Vec::new();
+        write_point(&mut row, point, self.tasks).map_err(io_error(&self.dir.join(CURVE_FILE)))?;
+        self.curve.append(&row)
     }
 
     /// Appends one value to `extra.csv`.
@@ -110,8 +104,7 @@ impl RunWriter {
         quantity: &str,
         value: f64,
     ) -> Result<(), StoreError> {
-        let path = self.dir.join(EXTRA_FILE);
-        self.extra.append(iteration, task, quantity, value).map_err(io_error(&path))
+        self.extra.append(iteration, task, quantity, value)
     }
 
     /// Saves the state after `iteration`; the curve is on disk before it.
@@ -121,26 +114,23 @@ impl RunWriter {
         seconds: f64,
         state: (Vec<u8>, Vec<u8>),
     ) -> Result<(), StoreError> {
-        let path = self.dir.join(EXTRA_FILE);
-        self.extra.sync().map_err(io_error(&path))?;
-        let path = self.dir.join("curve.csv");
-        let sync = |curve: &mut BufWriter<File>| -> io::Result<u64> {
-            curve.flush()?;
-            curve.get_ref().sync_data()?;
-            curve.stream_position()
-        };
-        let curve_bytes = sync(&mut self.curve).map_err(io_error(&path))?;
+        let (curve, extra) = (self.curve.seal()?, self.extra.seal()?);
         let path = self.dir.join("checkpoint.bin");
-        let checkpoint = Checkpoint::new(&self.record.id, iteration, curve_bytes, seconds, state);
+        let checkpoint = Checkpoint::new(&self.record.id, iteration, (curve, extra), seconds, state);
         checkpoint.save(&path).map_err(io_error(&path))
     }
 
     /// Marks the run as ended; its checkpoint is not needed any more.
     pub fn finish(mut self, status: Status, seconds: f64) -> Result<(), StoreError> {
-        let path = self.dir.join(EXTRA_FILE);
-        self.extra.sync().map_err(io_error(&path))?;
-        let path = self.dir.join("curve.csv");
-        self.curve.flush().and_then(|()| self.curve.get_ref().sync_data()).map_err(io_error(&path))?;
+        self.record.files.insert(CURVE_FILE.to_string(), self.curve.seal()?.sha256);
+        if let Some(extra) = self.extra.seal_if_any()? {
+            self.record.files.insert(EXTRA_FILE.to_string(), extra.sha256);
+        }
+        let weights = self.dir.join(weights::FILE);
+        if weights.exists() {
+            let sha256 = sha256_of(&weights).map_err(io_error(&weights))?;
+            self.record.files.insert(weights::FILE.to_string(), sha256);
+        }
         self.record.status = status;
         self.record.seconds = seconds;
         self.write_record()?;
@@ -152,7 +142,7 @@ impl RunWriter {
     }
 
     fn write_record(&self) -> Result<(), StoreError> {
-        write_json(&self.dir.join("run.json"), &self.record)
+        write_json(&self.dir.join("run.json"), &self.record.signed())
     }
 }
 

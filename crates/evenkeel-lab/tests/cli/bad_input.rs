@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{evenkeel, must_fail, must_succeed, run_dirs, small_run};
+use crate::common::{evenkeel, must_fail, must_succeed, run_dirs, small_run, unfinish};
 
 #[track_caller]
 fn one_line(stderr: &str, parts: &[&str]) {
@@ -126,8 +126,7 @@ fn a_checkpoint_or_description_of_another_run_is_refused() {
     let dirs = run_dirs(out.path());
     // As if both runs had been interrupted.
     for dir in &dirs {
-        let record = std::fs::read_to_string(dir.join("run.json")).unwrap();
-        std::fs::write(dir.join("run.json"), record.replace("\"done\"", "\"unfinished\"")).unwrap();
+        unfinish(dir);
     }
     std::fs::write(dirs[0].join("checkpoint.bin"), b"evenkeel checkpoint 1\n{}\n").unwrap();
     let worker = |dir: &Path| {

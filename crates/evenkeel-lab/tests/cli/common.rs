@@ -48,6 +48,18 @@ pub(crate) fn run_dirs(out: &Path) -> Vec<PathBuf> {
     dirs
 }
 
+/// Takes back that a run has ended, as if its process had been killed a moment before.
+pub(crate) fn unfinish(dir: &Path) {
+    let path = dir.join("run.json");
+    let mut record: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!(record["status"], "done");
+    record["status"] = "unfinished".into();
+    for key in ["files", "sha256"] {
+        record.as_object_mut().unwrap().remove(key);
+    }
+    std::fs::write(&path, serde_json::to_vec(&record).unwrap()).unwrap();
+}
+
 /// Names and contents of all curves below `out`.
 pub(crate) fn curves(out: &Path) -> Vec<(String, String)> {
     let name = |dir: &PathBuf| dir.file_name().unwrap().to_string_lossy().into_owned();

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod integrity;
 mod kernels;
 mod report;
 mod reproduce;

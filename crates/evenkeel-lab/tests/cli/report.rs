@@ -151,17 +151,7 @@ fn ask(address: &str, request: &str) -> String {
 #[test]
 fn the_server_answers_its_own_host_and_reads_only() {
     let out = tempfile::tempdir().unwrap();
-    let child = evenkeel()
-        .arg("serve")
-        .arg(out.path())
-        .args(["--port", "0"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
-    let mut server = Server(child.unwrap());
-    let mut line = String::new();
-    BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let address = line.trim().strip_prefix("http://").unwrap().trim_end_matches('/').to_string();
+    let (_server, address) = serve(out.path());
     assert!(address.starts_with("127.0.0.1:"), "{address}");
 
     let get = |path: &str, host: &str| {
@@ -186,4 +176,60 @@ fn the_server_answers_its_own_host_and_reads_only() {
     let body = |answer: &str| answer.split("\r\n\r\n").nth(1).map(str::to_string);
     assert_ne!(body(&get("/version", &address)), body(&before));
     assert!(get("/", &address).contains("1 of 1 runs are done"));
+}
+
+/// Starts `evenkeel serve` on a free port.
+fn serve(dir: &Path) -> (Server, String) {
+    let mut command = evenkeel();
+    command.arg("serve").arg(dir).args(["--port", "0"]).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut server = Server(command.spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("http://").unwrap().trim_end_matches('/').to_string();
+    (server, address)
+}
+
+#[test]
+fn no_client_and_no_file_stops_the_server() {
+    let out = tempfile::tempdir().unwrap();
+    let (_server, address) = serve(out.path());
+    let get = |address: &str| {
+        ask(address, &format!("GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"))
+    };
+    let request = format!("GET / HTTP/1.1\r\nHost: {address}\r\n\r\n");
+
+    // Clients that ask and never read, and clients that connect and never ask.
+    let mut idle = Vec::new();
+    for _ in 0..20 {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let _ = stream.write_all(request.repeat(200).as_bytes());
+        idle.push(stream);
+        idle.push(TcpStream::connect(&address).unwrap());
+    }
+    assert!(get(&address).starts_with("HTTP/1.1 200"));
+    drop(idle);
+
+    // A head without end is cut off, and a folded or doubled host is no host.
+    let mut stream = TcpStream::connect(&address).unwrap();
+    let endless = format!("GET / HTTP/1.1\r\nHost: {address}\r\nX: ") + &"x".repeat(1 << 20);
+    let _ = stream.write_all(endless.as_bytes());
+    let mut refused = String::new();
+    let _ = stream.read_to_string(&mut refused);
+    assert!(!refused.contains(" 200 "), "{refused}");
+    for head in
+        [format!("Host: evil.example\r\n {address}\r\n"), format!("Host: {address}\r\nHost: {address}\r\n")]
+    {
+        let answer = ask(&address, &format!("GET / HTTP/1.1\r\n{head}Connection: close\r\n\r\n"));
+        assert!(answer.starts_with("HTTP/1.1 40"), "{answer}");
+    }
+
+    // Numbers that cannot be printed are printed as far as they can be.
+    let table =
+        r#"{"id":"t","caption":"","columns":["a"],"rows":[[{"kind":"number","value":1.5,"digits":70000}]]}"#;
+    let outcome = format!(r#"{{"id":"x","heading":"X","tables":[{table}]}}"#);
+    std::fs::write(out.path().join("outcome.json"), outcome).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    for _ in 0..6 {
+        assert!(get(&address).contains("1.50000000000000000"));
+    }
 }

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::common::{curves, evenkeel, must_fail, must_succeed, run_dirs, small_run};
+use crate::common::{curves, evenkeel, must_fail, must_succeed, run_dirs, small_run, unfinish};
 
 #[test]
 fn two_runners_on_one_folder_give_what_one_gives() {
@@ -29,8 +29,7 @@ fn a_run_that_a_process_works_on_is_not_run_by_another() {
         &["--seeds", "1", "--optimizers", "sgd", "--set", "iterations=2000"],
     ));
     let dir = run_dirs(out.path()).remove(0);
-    let record = std::fs::read_to_string(dir.join("run.json")).unwrap();
-    std::fs::write(dir.join("run.json"), record.replace("\"done\"", "\"unfinished\"")).unwrap();
+    unfinish(&dir);
     let mut first = evenkeel().arg("worker").arg(&dir).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(first.stdout.take().unwrap()), &mut line)

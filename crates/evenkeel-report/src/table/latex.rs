@@ -25,7 +25,7 @@ impl Table {
 fn cell(cell: &Cell) -> String {
     match cell {
         Cell::Empty => "--".to_string(),
-        Cell::Estimate { mean, pm, digits } => format!("${mean:.digits$} \\pm {pm:.digits$}$"),
+        Cell::Estimate { .. } => format!("${}$", cell.shown().replace('±', "\\pm")),
         Cell::Number { .. } | Cell::P { .. } | Cell::Interval { .. } => format!("${}$", cell.shown()),
         Cell::Text { .. } | Cell::Check { .. } => escape(&cell.shown()),
     }
