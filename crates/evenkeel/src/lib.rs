@@ -40,6 +40,7 @@
 //! | [`entropy`] | Shannon entropy of a softmax, in nats, from logits |
 //! | [`nn`] | modulation of any module, networks that are modulated, the loss |
 //! | [`optim`] | NGM-SGD, its learning-rate ablation, and the baselines with PyTorch's semantics |
+//! | [`ema`] | an average of the weights of any module over training |
 //! | [`curvature`] | dominant Hessian eigenvalue of any module's loss, in base and effective coordinates |
 //! | [`cpu`] | the numbers of a tensor on the CPU, without a copy |
 //! | [`two_timescale`] | the scalar model that shows a gain boost as a two-timescale optimizer |
@@ -47,10 +48,13 @@
 //! Reference: Rodriguez-Garcia, Ghosh and Ramaswamy, *Dynamic gain neuromodulation attenuates the
 //! stability gap under joint training* (2026).
 
+#[cfg(feature = "flex")]
 pub mod cpu;
 pub mod curvature;
+pub mod ema;
 pub mod entropy;
 pub mod gain;
 pub mod nn;
 pub mod optim;
+mod recorded;
 pub mod two_timescale;

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use crate::program;
 
-const MAGIC: &[u8] = b"evenkeel checkpoint 1\n";
+const MAGIC: &[u8] = b"evenkeel checkpoint 2\n";
 
 /// Where training was, and what the curve file held then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

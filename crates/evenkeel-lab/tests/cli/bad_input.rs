@@ -129,7 +129,7 @@ fn a_checkpoint_or_description_of_another_run_is_refused() {
         let record = std::fs::read_to_string(dir.join("run.json")).unwrap();
         std::fs::write(dir.join("run.json"), record.replace("\"done\"", "\"unfinished\"")).unwrap();
     }
-    std::fs::write(dirs[0].join("checkpoint.bin"), b"evenkeel checkpoint 1\n{}\n").unwrap();
+    std::fs::write(dirs[0].join("checkpoint.bin"), b"evenkeel checkpoint 2\n{}\n").unwrap();
     let worker = |dir: &Path| {
         let mut command = evenkeel();
         command.arg("worker").arg(dir);
