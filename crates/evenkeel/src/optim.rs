@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use burn::{grad_clipping::GradientClippingConfig, nn::LinearConfig, optim::GradientsParams, tensor::{Device, Tensor}};
-//! use burn::lr_scheduler::{LrScheduler, cosine::CosineAnnealingLrSchedulerConfig};
+//! use burn::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
 //! use evenkeel::optim::SgdConfig;
 //!
 //! let device = Device::flex().autodiff();

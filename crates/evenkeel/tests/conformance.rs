@@ -1,8 +1,11 @@
 //! What every optimizer of the list must do: descend, go on from a saved state, forget on reset, refuse bad parameters.
 
+mod device;
+
 use burn::module::{Module, Param};
 use burn::optim::GradientsParams;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Tensor;
+use device::device;
 use evenkeel::gain::{Gain, GainConfig};
 use evenkeel::nn::Modulated;
 use evenkeel::optim::{
@@ -29,7 +32,7 @@ impl Modulated for Quadratic {
 
 impl Quadratic {
     fn new() -> Self {
-        let device = Device::flex().autodiff();
+        let device = device();
         let start = || Param::from_data([1.0, -2.0, 3.0], &device);
         Self { w: start(), backbone: start() }
     }

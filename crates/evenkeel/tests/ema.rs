@@ -1,9 +1,12 @@
 //! The average of a model's weights: its definition, its warm-up, buffers, and a record that goes on.
 
+mod device;
+
 use burn::module::{Module, Param};
 use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig};
 use burn::store::ModuleRecord;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
+use device::device;
 use evenkeel::ema::{Ema, EmaConfig, EmaError};
 use evenkeel::gain::{Gain, GainConfig};
 use evenkeel::nn::modulate;
@@ -16,13 +19,13 @@ struct Network {
 
 impl Network {
     fn new() -> Self {
-        let device = Device::flex().autodiff();
+        let device = device();
         Self { layer: LinearConfig::new(2, 3).init(&device), norm: BatchNormConfig::new(3).init(&device) }
     }
 
     /// The same network with other weights, and running statistics that have seen `x`.
     fn trained(self, weight: f32, x: f32) -> Self {
-        let device = Device::flex().autodiff();
+        let device = device();
         let data = TensorData::new(vec![weight; 6], [2, 3]);
         let weight =
             Param::initialized(self.layer.weight.id, Tensor::from_data(data, &device).require_grad());

@@ -1,13 +1,16 @@
 //! States of optimizers in Burn's records: what fits is loaded, everything else is refused.
 
+mod device;
+
 use burn::module::{Module, Param};
 use burn::nn::{Linear, LinearConfig};
 use burn::optim::{GradientsParams, ModuleOptimizer};
-use burn::tensor::{Bytes, Device, Tensor};
+use burn::tensor::{Bytes, Tensor};
+use device::device;
 use evenkeel::optim::{AdamConfig, AdamWConfig, LionConfig, RmsPropConfig, SgdConfig, group, load_state};
 
 fn model(inputs: usize) -> Linear {
-    LinearConfig::new(inputs, 3).init(&Device::flex().autodiff())
+    LinearConfig::new(inputs, 3).init(&device())
 }
 
 fn after_a_step(optimizer: ModuleOptimizer) -> (ModuleOptimizer, Linear) {
@@ -15,7 +18,7 @@ fn after_a_step(optimizer: ModuleOptimizer) -> (ModuleOptimizer, Linear) {
 }
 
 fn after_a_step_of(mut optimizer: ModuleOptimizer, model: Linear) -> (ModuleOptimizer, Linear) {
-    let loss = model.forward(Tensor::<2>::ones([1, 2], &Device::flex().autodiff())).square().sum();
+    let loss = model.forward(Tensor::<2>::ones([1, 2], &device())).square().sum();
     let gradients = GradientsParams::from_grads(loss.backward(), &model);
     let model = optimizer.step(0.1, model, gradients);
     (optimizer, model)

@@ -50,7 +50,7 @@ pub(super) struct Args {
     /// Evaluate on N random test images per task.
     #[arg(long, value_name = "N")]
     eval_samples: Option<usize>,
-    /// Compute device.
+    /// Compute device: flex (the CPU, on this project's kernels), or ndarray, wgpu, cuda in a build with that feature.
     #[arg(long, value_name = "NAME", default_value = "flex")]
     device: String,
     /// The optimizer that the others are compared with [default: the first of `evenkeel list` that runs].
