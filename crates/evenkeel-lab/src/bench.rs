@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use burn::tensor::Device;
 use evenkeel_data::{DataSet, ImageShape, Images, Labelled, Loaded, Normalization};
 use evenkeel_kernels::{InstructionSet, peak};
 use evenkeel_models::{Architecture, Visit};
 use serde::Serialize;
 
 use crate::run::batches::{Batches, Draw};
+use crate::run::device::training_device;
 use crate::run::evaluate::TestSets;
 use crate::run::learner::Learner;
 use crate::run::prepare::{Prepared, cut, prepare};
@@ -138,7 +138,7 @@ impl Visit for Time<'_> {
         let mut spec = spec.clone();
         spec.settings.eval_samples = Some(*evaluated);
         let spec = &spec;
-        let device = Device::flex().autodiff();
+        let device = training_device(&spec.settings.device);
         let mut tests = TestSets::<N>::new(spec, data);
         let mut learner = Learner::<N>::new(config, spec, data, &device)?;
         let total = (warm_up + self.iterations) as u64;

@@ -2,6 +2,7 @@
 
 pub mod batches;
 pub mod checkpoint;
+pub mod device;
 pub mod evaluate;
 mod feedback;
 pub mod learner;

@@ -76,7 +76,7 @@ pub struct Settings {
     /// What else is recorded.
     #[serde(default, skip_serializing_if = "ProbeSpecs::is_empty")]
     pub probes: ProbeSpecs,
-    /// Compute device: `flex`.
+    /// Compute device: `flex`, or another that this build has.
     pub device: String,
 }
 

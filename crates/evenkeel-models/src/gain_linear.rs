@@ -11,12 +11,11 @@ use crate::ops::matmul_sparse_input;
 /// `y = x · (g·w)`: a linear layer without bias whose weights are multiplied by a shared [`Gain`].
 ///
 /// The product is taken as `g · (x·w)`, which is the same number and touches the smaller matrix. The gradient of `w`
-/// carries the factor `g` by the chain rule (Lemma 1). Without a gain it is an ordinary linear layer.
+/// carries the factor `g` by the chain rule (Lemma 1). Without a gain it is an ordinary linear layer. Records of the layer keep the gain.
 #[derive(Module, Debug)]
 pub struct GainLinear {
     /// Base weights `w`, `[inputs, outputs]`.
     pub weight: Param<Tensor<2>>,
-    #[module(skip)]
     gain: Option<Gain>,
 }
 

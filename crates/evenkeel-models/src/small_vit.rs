@@ -376,7 +376,7 @@ mod tests {
                 let (x, y) = bars(&mut rng, 32, shape, &device);
                 let loss = cross_entropy(model.forward(x, shape), y);
                 losses.push(loss.clone().into_scalar::<f32>());
-                model = adam.step(model.clone(), GradientsParams::from_grads(loss.backward(), &model));
+                model = adam.step(0.003, model.clone(), GradientsParams::from_grads(loss.backward(), &model));
             }
             let mean = |losses: &[f32]| losses.iter().sum::<f32>() / losses.len() as f32;
             assert!(mean(&losses[25..]) < 0.5 * mean(&losses[..5]), "{shape:?}: {losses:?}");

@@ -125,7 +125,7 @@ proptest! {
 
         let mut sgd = SgdConfig::new(0.1).init().unwrap();
         let grads = GradientsParams::from_grads(cross_entropy(scaled, y).backward(), &base);
-        let base = sgd.step(base, grads);
+        let base = sgd.step(0.1, base, grads);
         for (a, b) in modulated.layers().zip(base.layers()) {
             assert_close(&values(a.weight.val()), &values(b.weight.val()), 1e-5)?;
         }
@@ -198,7 +198,7 @@ proptest! {
             let grads = GradientsParams::from_grads(cross_entropy(logits, y.clone()).backward(), &a);
             a = ngm.step(a, grads, entropy);
             let grads = GradientsParams::from_grads(cross_entropy(b.forward(x), y).backward(), &b);
-            b = sgd.step(b, grads);
+            b = sgd.step(0.1, b, grads);
         }
         for (a, b) in a.layers().zip(b.layers()) {
             prop_assert_eq!(values(a.weight.val()), values(b.weight.val()));

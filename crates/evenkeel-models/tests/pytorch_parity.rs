@@ -4,11 +4,11 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use burn::optim::GradientsParams;
+use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::Device;
 use evenkeel::entropy::mean_entropy;
 use evenkeel::nn::{Modulated, cross_entropy};
-use evenkeel::optim::{AdamConfig, NgmSgdConfig, RuleOptimizer, SgdConfig};
+use evenkeel::optim::{AdamConfig, NgmSgdConfig, SgdConfig};
 use serde::Deserialize;
 use support::{Fixture, deviation, values};
 
@@ -66,8 +66,8 @@ fn forward_pass_loss_entropy_and_gradients() {
 }
 
 #[track_caller]
-fn check_baseline(case: &str, optimizer: RuleOptimizer) {
-    let deviations = Fixture::new(JSON).train(case, optimizer);
+fn check_baseline(case: &str, lr: f64, optimizer: ModuleOptimizer) {
+    let deviations = Fixture::new(JSON).train(case, lr, optimizer);
     for deviation in deviations {
         assert!(
             deviation <= TOLERANCE,
@@ -81,14 +81,14 @@ fn every_baseline_takes_the_steps_of_pytorch() {
     let sgd = SgdConfig::new(0.1);
     let msgd = sgd.clone().with_momentum(0.9);
     let adam = AdamConfig::new(0.01);
-    check_baseline("sgd", sgd.init().unwrap());
-    check_baseline("sgd-weight-decay", sgd.clone().with_weight_decay(0.2).init().unwrap());
-    check_baseline("msgd", msgd.init().unwrap());
-    check_baseline("msgd-nesterov", msgd.clone().with_nesterov(true).init().unwrap());
-    check_baseline("msgd-dampening", msgd.clone().with_dampening(0.5).init().unwrap());
-    check_baseline("adam", adam.init().unwrap());
-    check_baseline("adam-beta2-0.99", adam.clone().with_beta2(0.99).init().unwrap());
-    check_baseline("adam-weight-decay", adam.clone().with_weight_decay(0.2).init().unwrap());
+    check_baseline("sgd", sgd.lr, sgd.init().unwrap());
+    check_baseline("sgd-weight-decay", sgd.lr, sgd.clone().with_weight_decay(0.2).init().unwrap());
+    check_baseline("msgd", sgd.lr, msgd.init().unwrap());
+    check_baseline("msgd-nesterov", sgd.lr, msgd.clone().with_nesterov(true).init().unwrap());
+    check_baseline("msgd-dampening", sgd.lr, msgd.clone().with_dampening(0.5).init().unwrap());
+    check_baseline("adam", adam.lr, adam.init().unwrap());
+    check_baseline("adam-beta2-0.99", adam.lr, adam.clone().with_beta2(0.99).init().unwrap());
+    check_baseline("adam-weight-decay", adam.lr, adam.clone().with_weight_decay(0.2).init().unwrap());
 }
 
 #[test]

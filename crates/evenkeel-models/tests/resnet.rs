@@ -123,7 +123,7 @@ fn one_training_step_and_the_logits_agree_with_pytorch() {
     let head = gradients.get::<2>(model.head.weight.id).unwrap();
     assert_digest("head", &values(head), &f.head_gradient);
 
-    model = SgdConfig::new(f.lr).with_momentum(0.9).init().unwrap().step(model, gradients);
+    model = SgdConfig::new(f.lr).with_momentum(0.9).init().unwrap().step(f.lr, model, gradients);
     let logits = model.valid().forward(Tensor::from_data(pixels.clone(), &Device::flex()));
     assert_close("logits after the step, in evaluation", &values(logits), &f.logits_after_step_in_eval);
     let images = ResNetEvaluator::pack(pixels.as_slice().unwrap(), square(32), 0.0);

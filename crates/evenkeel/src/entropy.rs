@@ -1,6 +1,7 @@
 //! Shannon entropy of `softmax(logits)` in nats: `H = −Σ π ln π`.
 
-use burn::tensor::Tensor;
+use burn::tensor::activation::log_softmax;
+use burn::tensor::{DType, Tensor};
 
 /// Entropy in nats of one row of logits, over all its entries (classes not yet seen included).
 ///
@@ -14,13 +15,17 @@ use burn::tensor::Tensor;
 /// assert_eq!(entropy(&[1e30, 0.0]), 0.0); // certain
 /// ```
 pub fn entropy(logits: &[f32]) -> f64 {
-    let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    if !max.is_finite() || logits.iter().any(|z| !z.is_finite()) {
+    of_row(logits.iter().map(|z| f64::from(*z)))
+}
+
+fn of_row(logits: impl Iterator<Item = f64> + Clone) -> f64 {
+    let max = logits.clone().fold(f64::NEG_INFINITY, f64::max);
+    if !max.is_finite() || logits.clone().any(|z| !z.is_finite()) {
         return f64::NAN;
     }
     let (mut sum, mut weighted) = (0.0, 0.0);
     for z in logits {
-        let s = f64::from(*z) - f64::from(max);
+        let s = z - max;
         let e = s.exp();
         sum += e;
         // e underflows to 0 long before s·e could be anything but 0.
@@ -30,11 +35,58 @@ pub fn entropy(logits: &[f32]) -> f64 {
 }
 
 /// Mean entropy over a batch of logits, `[batch, classes]`: the signal that drives the gain.
+///
+/// Logits may be of any float type. On the CPU the sum is taken in `f64`; on other devices it is
+/// [`mean_entropy_tensor`], of which a single number comes back to the host.
+///
+/// ```
+/// use burn::tensor::{DType, Device, Tensor};
+/// use evenkeel::entropy::mean_entropy;
+///
+/// let logits = Tensor::<2>::from_data([[0.0, 0.0], [50.0, -50.0]], &Device::flex());
+/// assert!((mean_entropy(&logits) - 2_f64.ln() / 2.0).abs() < 1e-12);
+/// assert!((mean_entropy(&logits.cast(DType::F16)) - 2_f64.ln() / 2.0).abs() < 1e-12);
+/// ```
 pub fn mean_entropy(logits: &Tensor<2>) -> f64 {
+    if !on_cpu(logits) {
+        return mean_entropy_tensor(logits.clone()).into_data().iter::<f64>().sum();
+    }
     let [batch, classes] = logits.dims();
     let data = logits.to_data();
-    let rows = data.as_slice::<f32>().expect("logits are f32");
-    rows.chunks_exact(classes).map(entropy).sum::<f64>() / batch as f64
+    let sum: f64 = match data.as_slice::<f32>() {
+        Ok(rows) => rows.chunks_exact(classes).map(entropy).sum(),
+        Err(_) => {
+            let values: Vec<f64> = data.iter::<f64>().collect();
+            values.chunks_exact(classes).map(|row| of_row(row.iter().copied())).sum()
+        }
+    };
+    sum / batch as f64
+}
+
+/// [`mean_entropy`] by Burn's operations, which stays on the device of the logits; in `f64` for logits of `f64`, else in `f32`.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use evenkeel::entropy::mean_entropy_tensor;
+///
+/// let uniform = Tensor::<2>::zeros([8, 4], &Device::flex());
+/// assert!((mean_entropy_tensor(uniform).into_scalar::<f32>() - 4_f32.ln()).abs() < 1e-6);
+/// ```
+pub fn mean_entropy_tensor(logits: Tensor<2>) -> Tensor<1> {
+    let logits = if logits.dtype() == DType::F64 { logits } else { logits.cast(DType::F32) };
+    let log_p = log_softmax(logits.detach(), 1);
+    (log_p.clone().exp() * log_p).sum_dim(1).mean().neg()
+}
+
+/// Whether reading the logits costs no copy from a device.
+fn on_cpu(logits: &Tensor<2>) -> bool {
+    #[cfg(feature = "flex")]
+    return crate::cpu::flex(logits.clone()).is_some();
+    #[cfg(not(feature = "flex"))]
+    {
+        let _ = logits;
+        false
+    }
 }
 
 #[cfg(test)]
@@ -53,6 +105,18 @@ mod tests {
     fn the_batch_mean_is_the_mean_of_the_rows() {
         let logits = Tensor::<2>::from_data([[0.0, 0.0], [50.0, -50.0]], &Device::flex());
         assert!((mean_entropy(&logits) - 2_f64.ln() / 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn logits_of_every_float_type_are_taken() {
+        let logits = Tensor::<2>::from_data([[0.5, -1.0, 3.0], [2.0, 2.0, -4.0]], &Device::flex());
+        let expected = mean_entropy(&logits);
+        for dtype in [DType::F64, DType::F16, DType::BF16] {
+            assert_eq!(mean_entropy(&logits.clone().cast(dtype)), expected, "{dtype:?}");
+            let tensor = mean_entropy_tensor(logits.clone().cast(dtype));
+            let here: f64 = tensor.into_data().iter::<f64>().sum();
+            assert!((here - expected).abs() < 1e-6, "{dtype:?}: {here} {expected}");
+        }
     }
 
     proptest! {

@@ -40,17 +40,42 @@
 //! | [`entropy`] | Shannon entropy of a softmax, in nats, from logits |
 //! | [`nn`] | modulation of any module, networks that are modulated, the loss |
 //! | [`optim`] | NGM-SGD, its learning-rate ablation, and the baselines with PyTorch's semantics |
+//! | [`ema`] | an average of the weights of any module over training |
+//! | `monitor` | the stability gap of any training, in a file for `evenkeel metrics` |
 //! | [`curvature`] | dominant Hessian eigenvalue of any module's loss, in base and effective coordinates |
 //! | [`cpu`] | the numbers of a tensor on the CPU, without a copy |
 //! | [`two_timescale`] | the scalar model that shows a gain boost as a two-timescale optimizer |
 //!
+//! In burn-train, a `Learner` takes [`NgmSgd::optimizer`](optim::NgmSgd::optimizer), and schedules, clipping, checkpoints and resuming are
+//! Burn's own: see [`which_optimizer`], which also says when to take which.
+//!
+//! # Feature flags
+//!
+//! | feature | default | what |
+//! |---|---|---|
+//! | `flex` | yes | Burn's CPU backend, on which optimizers work in place and on all threads |
+//! | `monitor` | yes | curve files of any training, for `evenkeel metrics` |
+//! | `ndarray`, `wgpu`, `cuda` | no | Burn's other backends; a choice in your own dependency on Burn does as well |
+//!
+//! Everything runs on every device of Burn by Burn's operations. Without default features the crate brings no backend.
+//!
 //! Reference: Rodriguez-Garcia, Ghosh and Ramaswamy, *Dynamic gain neuromodulation attenuates the
 //! stability gap under joint training* (2026).
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "flex")]
 pub mod cpu;
 pub mod curvature;
+pub mod ema;
 pub mod entropy;
 pub mod gain;
+#[cfg(feature = "monitor")]
+pub mod monitor;
 pub mod nn;
 pub mod optim;
+mod recorded;
 pub mod two_timescale;
+
+#[doc = include_str!("../docs/which-optimizer.md")]
+pub mod which_optimizer {}

@@ -1,13 +1,42 @@
 //! NGM-SGD, its learning-rate ablation, and other optimizers, with PyTorch's semantics.
 //!
-//! The rules are Burn optimizers with PyTorch's definitions (Burn's own differ: its momentum dampening defaults to 0.1 and its Adam ε
-//! to 1e-5), with checked parameters, a state reset and the gain. On the CPU they update weights and moments in place.
+//! The rules implement Burn's [`Optimizer`](burn::optim::Optimizer) with PyTorch's definitions (Burn's own differ: its momentum
+//! dampening defaults to 0.1 and its Adam ε to 1e-5) and checked parameters. On the CPU they update weights and moments in place.
+//!
+//! | you want | it is |
+//! |---|---|
+//! | the optimizer of a whole module, for burn-train's `Learner` or a loop of your own | `XConfig::new(lr).with_…(…).init()?`, Burn's [`ModuleOptimizer`](burn::optim::ModuleOptimizer) |
+//! | a rule for some parameters | `XConfig::build()?` in `with_group`, for a [`group`] that is not empty |
+//! | a schedule | Burn's, by `Learner` or `optimizer.step(scheduler.step(), …)` |
+//! | clipping | `.init()?.with_grad_clipping(GradientClippingConfig::Norm(1.0).init())` |
+//! | to go on from a saved state | Burn's records; [`load_state`] refuses one that does not fit |
+//! | the gain | [`NgmSgd`]; a module's record keeps its value |
+//!
+//! ```
+//! use burn::{grad_clipping::GradientClippingConfig, nn::LinearConfig, optim::GradientsParams, tensor::{Device, Tensor}};
+//! use burn::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
+//! use evenkeel::optim::SgdConfig;
+//!
+//! let device = Device::flex().autodiff();
+//! let mut model = LinearConfig::new(4, 3).init(&device);
+//! let clipping = GradientClippingConfig::Norm(1.0).init();
+//! let mut optimizer = SgdConfig::new(0.1).with_momentum(0.9).init()?.with_grad_clipping(clipping);
+//! let mut schedule = CosineAnnealingLrSchedulerConfig::new(0.1, 100).init()?;
+//! for _ in 0..100 {
+//!     let loss = model.forward(Tensor::ones([8, 4], &device)).square().mean();
+//!     let gradients = GradientsParams::from_grads(loss.backward(), &model);
+//!     model = optimizer.step(schedule.step(), model, gradients);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! Each is also a [`Method`], which asks for the gradients that it needs and says which weights are evaluated;
 //! [`optimizer`] finds one by its name. A new one is a file in this folder and a line in the list below.
 
 mod error;
+mod group;
 mod method;
+mod record;
 mod registry;
 mod rule_optimizer;
 mod update;
@@ -15,9 +44,12 @@ mod update;
 use serde::{Deserialize, Serialize};
 
 pub use self::error::OptimError;
+pub use self::group::group;
 pub use self::method::{Feedback, Gradients, Method, NotFinite};
+pub use self::record::load_state;
 pub use self::registry::{NamedOptimizer, optimizer, optimizers};
 pub use self::rule_optimizer::RuleOptimizer;
+pub(crate) use self::update::scaled_sum;
 use crate::nn::Modulated;
 
 /// What a file of this folder says of its optimizer.

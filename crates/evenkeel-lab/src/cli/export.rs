@@ -19,6 +19,7 @@ use super::report::must_be_folders;
 use crate::analysis::Folders;
 use crate::analysis::tables::status;
 use crate::run::checkpoint::Checkpoint;
+use crate::run::device::training_device;
 use crate::run::learner::Learner;
 use crate::run::prepare::{Prepared, prepare};
 use crate::run::weights;
@@ -185,7 +186,7 @@ impl Visit for FromCheckpoint<'_> {
     type Output = anyhow::Result<()>;
 
     fn visit<N: Architecture>(self, config: &N::Config) -> anyhow::Result<()> {
-        let device = burn::tensor::Device::flex().autodiff();
+        let device = training_device(&self.spec.settings.device);
         let learner = Learner::<N>::new(config, self.spec, self.prepared, &device)?;
         let learner = learner.load(self.checkpoint.weights, &self.checkpoint.optimizer)?;
         Ok(weights::write(self.path, &learner.evaluated(), learner.gain(), self.spec)?)

@@ -50,7 +50,8 @@ pub(super) struct Args {
     /// Evaluate on N random test images per task.
     #[arg(long, value_name = "N")]
     eval_samples: Option<usize>,
-    /// Compute device [default: flex, or the experiment file's].
+    /// Compute device: flex (the CPU, on this project's kernels), or ndarray, wgpu, cuda in a build with that feature [default:
+    /// flex, or the experiment file's].
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
     /// The optimizer that the others are compared with [default: the first of `evenkeel list` that runs].

@@ -180,6 +180,7 @@ fn work(
         }
         match run_worker(
             &dir,
+            &specs[index].settings.device,
             options,
             options.decoded.get(&specs[index].settings.data),
             workers,
@@ -211,6 +212,7 @@ fn work(
 
 fn run_worker(
     dir: &Path,
+    device: &str,
     options: &Options,
     decoded: Option<&PathBuf>,
     workers: &Workers,
@@ -232,6 +234,8 @@ fn run_worker(
         .arg("worker")
         .arg(dir)
         .arg("--stop-with-stdin")
+        // Burn puts the state of an optimizer that it loads on its default device, which is to be no other than this.
+        .env("BURN_DEVICE", device)
         .args(["--threads", &options.threads.to_string()])
         .args(["--checkpoint-seconds", &options.checkpoint_every.as_secs_f64().to_string()])
         .args(options.keep_weights.then_some("--keep-weights"))

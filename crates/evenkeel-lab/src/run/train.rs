@@ -3,7 +3,6 @@
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-use burn::tensor::Device;
 use evenkeel::optim::OptimError;
 use evenkeel_metrics::Point;
 use evenkeel_models::{Architecture, Visit};
@@ -11,6 +10,7 @@ use thiserror::Error;
 
 use super::batches::{Batches, Draw};
 use super::checkpoint::Checkpoint;
+use super::device::training_device;
 use super::evaluate::TestSets;
 use super::learner::{Learner, StateError};
 use super::pending::Pending;
@@ -100,7 +100,7 @@ impl<W: Watch> Visit for Run<'_, W> {
     fn visit<N: Architecture>(self, config: &N::Config) -> Self::Output {
         let Self { spec, data, batches, iterations, mut store, checkpoint, checkpoint_every, watch } = self;
         let settings = &spec.settings;
-        let device = Device::flex().autodiff();
+        let device = training_device(&settings.device);
         let mut tests = TestSets::<N>::new(spec, data);
         let mut learner = Learner::<N>::new(config, spec, data, &device)?;
         if let Some(checkpoint) = checkpoint {

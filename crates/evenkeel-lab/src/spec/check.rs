@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use super::{Experiment, ExperimentError, OptimizerSpec, RunSpec, Settings};
+use crate::run::device;
 
 /// An experiment whose every value was checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,8 +133,8 @@ impl Settings {
         if self.replay.is_some_and(|capacity| capacity == 0 || self.batch < 2) {
             return Err(bad("replay", "needs a capacity of at least 1 and a batch of at least 2"));
         }
-        if self.device != "flex" {
-            return Err(bad("device", format!("'{}' is not available; this build has: flex", self.device)));
+        if let Some(reason) = device::refusal(&self.device) {
+            return Err(bad("device", reason));
         }
         Ok(())
     }

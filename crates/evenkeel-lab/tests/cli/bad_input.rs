@@ -72,7 +72,7 @@ fn mistakes_on_the_command_line_and_in_experiment_files() {
         (&["--seeds", "none"], "seeds 'none'"),
         (&["--set", "batsch=3"], "unknown key 'batsch'; did you mean 'batch'?"),
         (&["--set", "ngm-sgd.gamma=1"], "gamma must be in [0, 1), got 1"),
-        (&["--device", "cuda"], "device: 'cuda' is not available"),
+        (&["--device", "cuda"], "device: 'cuda' is not in this build"),
         (&["--set", "classes_per_task=3"], "10 classes do not divide into tasks of 3"),
         (&["--set", "class_order=[1,2,3]"], "class_order: 3 classes do not divide into tasks of 2"),
         (&["--set", "classes_per_task=10"], "these settings give one task only"),
@@ -128,7 +128,7 @@ fn a_checkpoint_or_description_of_another_run_is_refused() {
     for dir in &dirs {
         unfinish(dir);
     }
-    std::fs::write(dirs[0].join("checkpoint.bin"), b"evenkeel checkpoint 1\n{}\n").unwrap();
+    std::fs::write(dirs[0].join("checkpoint.bin"), b"evenkeel checkpoint 2\n{}\n").unwrap();
     let worker = |dir: &Path| {
         let mut command = evenkeel();
         command.arg("worker").arg(dir);

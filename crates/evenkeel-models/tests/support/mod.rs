@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use burn::optim::GradientsParams;
+use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use evenkeel::nn::cross_entropy;
-use evenkeel::optim::RuleOptimizer;
 use evenkeel_models::{GainLinear, Mlp};
 use serde::Deserialize;
 
@@ -62,7 +61,7 @@ impl Fixture {
     }
 
     /// Deviations after the first and the last step with this optimizer.
-    pub(crate) fn train(&self, case: &str, mut optimizer: RuleOptimizer) -> [f32; 2] {
+    pub(crate) fn train(&self, case: &str, lr: f64, mut optimizer: ModuleOptimizer) -> [f32; 2] {
         let device = Device::flex().autodiff();
         let mut model = self.model(&device);
         let mut deviations = Vec::new();
@@ -70,7 +69,7 @@ impl Fixture {
             let (x, y) = self.batch(step, &device);
             let gradients = cross_entropy(model.forward(x), y).backward();
             let gradients = GradientsParams::from_grads(gradients, &model);
-            model = optimizer.step(model, gradients);
+            model = optimizer.step(lr, model, gradients);
             deviations.extend(self.deviation(case, step, &model));
         }
         deviations.try_into().unwrap()

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::GainDynamics;
+use crate::recorded::Recorded;
 
 /// A handle to one gain `g`; clones share it.
 ///
@@ -13,28 +15,44 @@ use super::GainDynamics;
 /// [`update`](Self::update) once an iteration. Copies of a model (`valid()`, `clone()`) see the same gain. Give two
 /// groups of layers a gain of their own by making two of these.
 ///
+/// It is a [`Module`] without parameters: a model that has one as a field, or layers under it, keeps its value in every record, to the
+/// last bit. A record that is loaded sets the gain for all clones, the optimizer's among them.
+///
+/// ```
+/// use burn::module::Module;
+/// use evenkeel::gain::{Gain, GainConfig};
+///
+/// let (trained, fresh) = (Gain::new(GainConfig::new().check()?), Gain::new(GainConfig::new().check()?));
+/// trained.update(1.7);
+/// let reader = fresh.clone();
+/// fresh.load_record(trained.clone().into_record());
+/// assert_eq!(reader.value(), trained.value());
+/// # Ok::<(), evenkeel::gain::GainError>(())
+/// ```
+///
 /// The paper writes a vector `g_i`; every entry gets the same update, so one number is exact.
-#[derive(Debug, Clone)]
+#[derive(Module, Debug)]
 pub struct Gain {
+    #[module(skip)]
     dynamics: GainDynamics,
     // Bits of an f64: layers may read it from another thread than the one that trains.
-    bits: Arc<AtomicU64>,
+    value: Recorded<Arc<AtomicU64>>,
 }
 
 impl Gain {
     /// A gain at its baseline `g0`.
     pub fn new(dynamics: GainDynamics) -> Self {
-        Self { dynamics, bits: Arc::new(AtomicU64::new(dynamics.g0().to_bits())) }
+        Self { dynamics, value: Recorded::new(Arc::new(AtomicU64::new(dynamics.g0().to_bits()))) }
     }
 
     /// The current gain `g`.
     pub fn value(&self) -> f64 {
-        f64::from_bits(self.bits.load(Ordering::Relaxed))
+        f64::from_bits(self.value.word.load(Ordering::Relaxed))
     }
 
     /// Sets the gain, for restoring a saved state.
     pub fn set(&self, g: f64) {
-        self.bits.store(g.to_bits(), Ordering::Relaxed);
+        self.value.word.store(g.to_bits(), Ordering::Relaxed);
     }
 
     /// `g ← γ g + (1−γ) g0 + η H`; returns the new gain.

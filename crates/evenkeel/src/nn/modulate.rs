@@ -20,8 +20,9 @@ pub enum ModulateError {
 /// Puts every weight whose path in the module matches `pattern` under `gain`: `W = g·w`.
 ///
 /// Biases and normalisation scales (rank 1) are left alone. The optimizer and the records keep seeing the base weights
-/// `w`, and the layers' own `forward` sees `W`. To save a module with the gain worked into its weights, use Burn's
-/// `materialize`.
+/// `w`, and the layers' own `forward` sees `W`. Records hold the gain beside each weight (`….weight.gain.state`), so that whatever
+/// saves and loads the module keeps it. Weights of a model that had no gain are loaded before it is modulated. To save a module with the
+/// gain worked into its weights, use Burn's `materialize`.
 ///
 /// ```
 /// use burn::{nn::LinearConfig, tensor::{Device, Tensor}};
@@ -48,15 +49,14 @@ pub fn modulate<M: Module>(module: M, gain: &Gain, pattern: &str) -> Result<M, M
 /// The gain attached to one parameter of a module by [`modulate`].
 #[derive(Module, Debug)]
 pub struct GainModulation {
-    #[module(skip)]
-    gain: Gain,
+    state: Gain,
 }
 
 impl Reparameterization for GainModulation {
     const NAME: &'static str = "gain";
 
     fn apply<const D: usize>(&self, base: Tensor<D>) -> Tensor<D> {
-        self.gain.scale(base)
+        self.state.scale(base)
     }
 }
 
@@ -78,7 +78,7 @@ impl Reparameterizer for Attach<'_> {
             return (param, None);
         }
         *self.matched += 1;
-        (param, Some(GainModulation { gain: self.gain.clone() }))
+        (param, Some(GainModulation { state: self.gain.clone() }))
     }
 }
 
@@ -87,6 +87,7 @@ mod tests {
     use super::*;
     use crate::gain::GainConfig;
     use burn::nn::LinearConfig;
+    use burn::store::ModuleRecord;
     use burn::tensor::Device;
 
     #[test]
@@ -99,6 +100,25 @@ mod tests {
             ModulateError::NothingMatches("bias".into())
         );
         assert_eq!(modulate(layer, &gain, "(").unwrap_err(), ModulateError::Pattern("(".into()));
+    }
+
+    #[test]
+    fn a_record_brings_the_gain_to_the_layers_and_to_the_optimizer() {
+        let gain = || Gain::new(GainConfig::new().check().unwrap());
+        let (trained, fresh) = (gain(), gain());
+        let layer = || LinearConfig::new(2, 2).init(&Device::flex());
+        let saved = modulate(layer(), &trained, "weight").unwrap();
+        trained.set(1.68);
+        let record = ModuleRecord::from_bytes(saved.clone().into_record().into_bytes().unwrap()).unwrap();
+        let loaded = modulate(layer(), &fresh, "weight").unwrap().load_record(record.clone());
+        assert_eq!(fresh.value(), 1.68);
+        assert_eq!(loaded.weight.val().into_data(), saved.weight.val().into_data());
+        // Neither forgotten in silence …
+        let error = layer().try_load_record(record).unwrap_err().to_string();
+        assert!(error.contains("weight.gain.state"), "{error}");
+        // … nor made up.
+        let error = loaded.try_load_record(layer().into_record()).unwrap_err().to_string();
+        assert!(error.contains("weight.gain.state"), "{error}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Adam, as PyTorch defines it.
 
 use burn::config::Config;
-use burn::optim::{AdaptiveMomentumState, LearningRate, Optimizer};
+use burn::optim::{AdaptiveMomentumState, LearningRate, ModuleOptimizer, Optimizer};
 use burn::tensor::{Device, Tensor};
 
 use super::error::{below_one, not_negative};
@@ -27,8 +27,9 @@ use crate::nn::Modulated;
 /// ```
 /// use evenkeel::optim::AdamConfig;
 ///
-/// let adam = AdamConfig::new(0.001).with_beta2(0.99).init()?;
-/// assert_eq!(adam.lr(), 0.001);
+/// let config = AdamConfig::new(0.001).with_beta2(0.99);
+/// let adam = config.init()?; // and then `model = adam.step(config.lr, model, gradients)`
+/// # assert_eq!(adam.to_record().len(), 0);
 /// # Ok::<(), evenkeel::optim::OptimError>(())
 /// ```
 ///
@@ -52,10 +53,15 @@ pub struct AdamConfig {
 }
 
 impl AdamConfig {
-    /// The optimizer, ready for its first step.
-    pub fn init(&self) -> Result<RuleOptimizer, OptimError> {
+    /// The bare rule, for a group of parameters.
+    pub fn build(&self) -> Result<Adam, OptimError> {
         self.check()?;
-        Ok(RuleOptimizer::new(self.lr, AdamRule(self.clone()).into()))
+        Ok(Adam(self.clone()))
+    }
+
+    /// The optimizer of a whole module, as a loop of your own or burn-train's `Learner` takes it.
+    pub fn init(&self) -> Result<ModuleOptimizer, OptimError> {
+        Ok(self.build()?.into())
     }
 }
 
@@ -73,15 +79,15 @@ impl MethodConfig for AdamConfig {
     }
 
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
-        Ok(Box::new(self.init()?))
+        Ok(Box::new(RuleOptimizer::new("adam", self.lr, self.init()?)))
     }
 }
 
-/// The update of one parameter.
+/// The update of one parameter by Adam; made by [`AdamConfig::build`].
 #[derive(Debug, Clone)]
-struct AdamRule(AdamConfig);
+pub struct Adam(AdamConfig);
 
-impl Optimizer for AdamRule {
+impl Optimizer for Adam {
     type State<const D: usize> = AdaptiveMomentumState<D>;
 
     fn step<const D: usize>(

@@ -1,7 +1,7 @@
 //! AdamW, as PyTorch defines it.
 
 use burn::config::Config;
-use burn::optim::{AdaptiveMomentumState, LearningRate, Optimizer};
+use burn::optim::{AdaptiveMomentumState, LearningRate, ModuleOptimizer, Optimizer};
 use burn::tensor::{Device, Tensor};
 
 use super::adam::{check_moments, moments_step};
@@ -27,8 +27,9 @@ use crate::nn::Modulated;
 /// ```
 /// use evenkeel::optim::AdamWConfig;
 ///
-/// let adamw = AdamWConfig::new(0.001).with_weight_decay(0.1).init()?;
-/// assert_eq!(adamw.lr(), 0.001);
+/// let config = AdamWConfig::new(0.001).with_weight_decay(0.1);
+/// let adamw = config.init()?; // and then `model = adamw.step(config.lr, model, gradients)`
+/// # assert_eq!(adamw.to_record().len(), 0);
 /// # Ok::<(), evenkeel::optim::OptimError>(())
 /// ```
 ///
@@ -52,10 +53,15 @@ pub struct AdamWConfig {
 }
 
 impl AdamWConfig {
-    /// The optimizer, ready for its first step.
-    pub fn init(&self) -> Result<RuleOptimizer, OptimError> {
+    /// The bare rule, for a group of parameters.
+    pub fn build(&self) -> Result<AdamW, OptimError> {
         self.check()?;
-        Ok(RuleOptimizer::new(self.lr, AdamWRule(self.clone()).into()))
+        Ok(AdamW(self.clone()))
+    }
+
+    /// The optimizer of a whole module, as a loop of your own or burn-train's `Learner` takes it.
+    pub fn init(&self) -> Result<ModuleOptimizer, OptimError> {
+        Ok(self.build()?.into())
     }
 }
 
@@ -70,15 +76,15 @@ impl MethodConfig for AdamWConfig {
     }
 
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
-        Ok(Box::new(self.init()?))
+        Ok(Box::new(RuleOptimizer::new("adamw", self.lr, self.init()?)))
     }
 }
 
-/// The update of one parameter.
+/// The update of one parameter by AdamW; made by [`AdamWConfig::build`].
 #[derive(Debug, Clone)]
-struct AdamWRule(AdamWConfig);
+pub struct AdamW(AdamWConfig);
 
-impl Optimizer for AdamWRule {
+impl Optimizer for AdamW {
     type State<const D: usize> = AdaptiveMomentumState<D>;
 
     fn step<const D: usize>(

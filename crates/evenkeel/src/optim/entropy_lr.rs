@@ -34,7 +34,7 @@ pub struct EntropyLrConfig {
     /// Scale η of the entropy.
     #[config(default = 0.4)]
     pub eta: f64,
-    /// RuleOptimizer g₀ of `q`.
+    /// Baseline g₀ of `q`.
     #[config(default = 1.0)]
     pub g0: f64,
 }
@@ -43,7 +43,8 @@ impl EntropyLrConfig {
     /// The optimizer, with `q` at its baseline.
     pub fn init(&self) -> Result<EntropyLr, OptimError> {
         let dynamics = GainConfig { gamma: self.gamma, eta: self.eta, g0: self.g0 }.check()?;
-        Ok(EntropyLr { lr: self.lr, q: dynamics.g0(), dynamics, optimizer: SgdConfig::new(self.lr).init()? })
+        let optimizer = RuleOptimizer::new("entropy-lr", self.lr, SgdConfig::new(self.lr).init()?);
+        Ok(EntropyLr { lr: self.lr, q: dynamics.g0(), dynamics, optimizer })
     }
 }
 
@@ -106,6 +107,11 @@ impl EntropyLr {
     /// The learning rate α₀, without the factor `q²`.
     pub fn lr(&self) -> f64 {
         self.lr
+    }
+
+    /// Changes the learning rate α₀.
+    pub fn set_lr(&mut self, lr: f64) {
+        self.lr = lr;
     }
 
     /// The state as bytes; see [`RuleOptimizer::to_bytes`].

@@ -35,8 +35,11 @@ pub enum OptimError {
     /// A parameter group that is not a regular expression.
     #[error("'{0}' is not a regular expression for parameter paths")]
     Group(String),
-    /// A saved state that cannot be read.
-    #[error("not a saved optimizer state: {0}")]
+    /// A parameter group without parameters.
+    #[error("no parameter has a path that matches '{0}'")]
+    NothingMatches(String),
+    /// A saved state that cannot be read, or that is of another optimizer.
+    #[error("not a saved state of this optimizer: {0}")]
     Record(String),
 }
 

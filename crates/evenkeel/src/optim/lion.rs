@@ -1,7 +1,7 @@
 //! Lion: steps of one size, along the sign of an interpolated momentum.
 
 use burn::config::Config;
-use burn::optim::{LearningRate, Optimizer, RecordState, StateSink, StateSource};
+use burn::optim::{LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource};
 use burn::tensor::{Device, Tensor};
 
 use super::error::{below_one, not_negative};
@@ -30,8 +30,9 @@ use crate::nn::Modulated;
 /// ```
 /// use evenkeel::optim::LionConfig;
 ///
-/// let lion = LionConfig::new(0.0001).with_weight_decay(0.1).init()?;
-/// assert_eq!(lion.lr(), 0.0001);
+/// let config = LionConfig::new(0.0001).with_weight_decay(0.1);
+/// let lion = config.init()?; // and then `model = lion.step(config.lr, model, gradients)`
+/// # assert_eq!(lion.to_record().len(), 0);
 /// # Ok::<(), evenkeel::optim::OptimError>(())
 /// ```
 ///
@@ -52,10 +53,15 @@ pub struct LionConfig {
 }
 
 impl LionConfig {
-    /// The optimizer, ready for its first step.
-    pub fn init(&self) -> Result<RuleOptimizer, OptimError> {
+    /// The bare rule, for a group of parameters.
+    pub fn build(&self) -> Result<Lion, OptimError> {
         self.check()?;
-        Ok(RuleOptimizer::new(self.lr, LionRule(self.clone()).into()))
+        Ok(Lion(self.clone()))
+    }
+
+    /// The optimizer of a whole module, as a loop of your own or burn-train's `Learner` takes it.
+    pub fn init(&self) -> Result<ModuleOptimizer, OptimError> {
+        Ok(self.build()?.into())
     }
 }
 
@@ -73,19 +79,19 @@ impl MethodConfig for LionConfig {
     }
 
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
-        Ok(Box::new(self.init()?))
+        Ok(Box::new(RuleOptimizer::new("lion", self.lr, self.init()?)))
     }
 }
 
-/// The update of one parameter.
+/// The update of one parameter by Lion; made by [`LionConfig::build`].
 #[derive(Debug, Clone)]
-struct LionRule(LionConfig);
+pub struct Lion(LionConfig);
 
-/// What the rule remembers of one parameter.
-#[derive(Clone)]
-struct LionState<const D: usize> {
+/// What [`Lion`] remembers of one parameter.
+#[derive(Debug, Clone)]
+pub struct LionState<const D: usize> {
     /// m.
-    momentum: Tensor<D>,
+    pub momentum: Tensor<D>,
 }
 
 const MOMENTUM: &str = "momentum";
@@ -101,7 +107,7 @@ impl<const D: usize> RecordState for LionState<D> {
     }
 }
 
-impl Optimizer for LionRule {
+impl Optimizer for Lion {
     type State<const D: usize> = LionState<D>;
 
     fn step<const D: usize>(

@@ -1,8 +1,9 @@
 //! SGD with Nesterov momentum under a name of its own, as PyTorch defines it.
 
 use burn::config::Config;
+use burn::optim::ModuleOptimizer;
 
-use super::{Method, MethodConfig, NamedOptimizer, OptimError, Rule, RuleOptimizer, SgdConfig};
+use super::{Method, MethodConfig, NamedOptimizer, OptimError, Rule, Sgd, SgdConfig};
 use crate::nn::Modulated;
 
 /// SGD with Nesterov momentum, `torch.optim.SGD(nesterov=True)`.
@@ -22,8 +23,9 @@ use crate::nn::Modulated;
 /// ```
 /// use evenkeel::optim::NesterovConfig;
 ///
-/// let nesterov = NesterovConfig::new(0.01).with_momentum(0.95).init()?;
-/// assert_eq!(nesterov.lr(), 0.01);
+/// let config = NesterovConfig::new(0.01).with_momentum(0.95);
+/// let nesterov = config.init()?; // and then `model = nesterov.step(config.lr, model, gradients)`
+/// # assert_eq!(nesterov.to_record().len(), 0);
 /// # Ok::<(), evenkeel::optim::OptimError>(())
 /// ```
 ///
@@ -41,8 +43,13 @@ pub struct NesterovConfig {
 }
 
 impl NesterovConfig {
-    /// The optimizer, ready for its first step.
-    pub fn init(&self) -> Result<RuleOptimizer, OptimError> {
+    /// The bare rule, for a group of parameters.
+    pub fn build(&self) -> Result<Sgd, OptimError> {
+        self.sgd().build()
+    }
+
+    /// The optimizer of a whole module, as a loop of your own or burn-train's `Learner` takes it.
+    pub fn init(&self) -> Result<ModuleOptimizer, OptimError> {
         self.sgd().init()
     }
 
@@ -65,6 +72,6 @@ impl MethodConfig for NesterovConfig {
     }
 
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
-        Ok(Box::new(self.init()?))
+        self.sgd().method()
     }
 }

@@ -4,8 +4,10 @@ use burn::config::Config;
 use burn::module::{Module, ParamGroup};
 use burn::optim::{GradientsParams, ModuleOptimizer};
 
+use super::group::{from_pattern, group};
 use super::{
-    Feedback, Method, MethodConfig, NamedOptimizer, NotFinite, OptimError, Rule, RuleOptimizer, SgdConfig,
+    Feedback, Method, MethodConfig, NamedOptimizer, NotFinite, OptimError, Rule, RuleOptimizer, Sgd,
+    SgdConfig,
 };
 use crate::gain::{Gain, GainConfig};
 use crate::nn::Modulated;
@@ -23,12 +25,19 @@ const BACKBONE_MOMENTUM: f64 = 0.9;
 /// | `g0` | 1 | `>= 1` | tonic gain g₀ |
 ///
 /// ```
-/// use evenkeel::optim::NgmSgdConfig;
+/// use burn::{module::Module, nn::{Linear, LinearConfig}, tensor::Device};
+/// use evenkeel::{nn::modulate, optim::NgmSgdConfig};
 ///
+/// #[derive(Module, Debug)]
+/// struct Network { backbone: Linear, head: Linear }
+///
+/// let layer = || LinearConfig::new(4, 4).init(&Device::flex().autodiff());
+/// let network = Network { backbone: layer(), head: layer() };
 /// // A modulated head under plain SGD, everything below `backbone` under momentum SGD.
-/// let ngm = NgmSgdConfig::new(0.01).with_eta(0.2).init_with_momentum("^backbone\\.", 0.9)?;
+/// let ngm = NgmSgdConfig::new(0.01).with_eta(0.2).init_with_momentum(&network, "^backbone\\.", 0.9)?;
+/// let network = modulate(network, ngm.gain(), "^head\\.")?;
 /// assert_eq!(ngm.gain().value(), 1.0);
-/// # Ok::<(), evenkeel::optim::OptimError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Config, Debug, PartialEq)]
 pub struct NgmSgdConfig {
@@ -51,25 +60,36 @@ impl NgmSgdConfig {
         GainConfig { gamma: self.gamma, eta: self.eta, g0: self.g0 }
     }
 
-    /// The optimizer, with a gain at its baseline.
-    pub fn init(&self) -> Result<NgmSgd, OptimError> {
-        let optimizer = ModuleOptimizer::from(SgdConfig::new(self.lr).rule()?);
-        Ok(NgmSgd {
-            optimizer: RuleOptimizer::new(self.lr, optimizer),
-            gain: Gain::new(self.gain().check()?),
-        })
+    /// The bare rule on the base weights, for a group of parameters: plain SGD.
+    pub fn build(&self) -> Result<Sgd, OptimError> {
+        SgdConfig::new(self.lr).build()
     }
 
-    /// The optimizer, with momentum at the same learning rate for the parameters whose path matches `pattern`: the
+    /// The optimizer, with a gain at its baseline.
+    pub fn init(&self) -> Result<NgmSgd, OptimError> {
+        self.with_gain("ngm-sgd", self.build()?.into())
+    }
+
+    /// The optimizer, with momentum at the same learning rate for the parameters of `module` whose path matches `pattern`: the
     /// unmodulated backbone of a convolutional network.
-    pub fn init_with_momentum(&self, pattern: &str, momentum: f64) -> Result<NgmSgd, OptimError> {
-        let group = ParamGroup::from_regex(pattern).map_err(|_| OptimError::Group(pattern.to_string()))?;
-        let rule = SgdConfig::new(self.lr).with_momentum(momentum).rule()?;
-        let optimizer = ModuleOptimizer::from(SgdConfig::new(self.lr).rule()?).with_group(group, rule, None);
-        Ok(NgmSgd {
-            optimizer: RuleOptimizer::new(self.lr, optimizer),
-            gain: Gain::new(self.gain().check()?),
-        })
+    pub fn init_with_momentum<M: Module>(
+        &self,
+        module: &M,
+        pattern: &str,
+        momentum: f64,
+    ) -> Result<NgmSgd, OptimError> {
+        self.with_momentum_group(group(module, pattern)?, momentum)
+    }
+
+    fn with_momentum_group(&self, group: ParamGroup, momentum: f64) -> Result<NgmSgd, OptimError> {
+        let rule = SgdConfig::new(self.lr).with_momentum(momentum).build()?;
+        let optimizer = ModuleOptimizer::from(self.build()?).with_group(group, rule, None);
+        self.with_gain("ngm-sgd with momentum", optimizer)
+    }
+
+    fn with_gain(&self, kind: &'static str, optimizer: ModuleOptimizer) -> Result<NgmSgd, OptimError> {
+        let gain = Gain::new(self.gain().check()?);
+        Ok(NgmSgd { optimizer: RuleOptimizer::new(kind, self.lr, optimizer), gain })
     }
 }
 
@@ -107,7 +127,7 @@ impl MethodConfig for NgmSgdConfig {
 
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
         Ok(Box::new(match M::backbone() {
-            Some(pattern) => self.init_with_momentum(pattern, BACKBONE_MOMENTUM)?,
+            Some(pattern) => self.with_momentum_group(from_pattern(pattern)?, BACKBONE_MOMENTUM)?,
             None => self.init()?,
         }))
     }
@@ -124,6 +144,11 @@ impl MethodConfig for NgmSgdConfig {
 /// The layers read the gain through a clone of [`gain`](Self::gain): by [`Modulated::with_gain`], or with
 /// [`crate::nn::modulate`] for any module. The gain is never reset, not at a task switch either; nobody has to tell this optimizer
 /// that a task has changed.
+///
+/// In a loop of your own, [`step`](Self::step) does all of it. In burn-train's `Learner`, which takes optimizers that know of no entropy,
+/// the two halves part ways: the learner gets [`optimizer`](Self::optimizer), and the model's `TrainStep` calls
+/// [`Gain::update`] after its backward pass. The numbers are the same, for the step does not look at the gain. Momentum on some layers,
+/// other rules or clipping come with an optimizer of your making: [`NgmSgd::from_optimizer`].
 #[derive(Clone)]
 pub struct NgmSgd {
     optimizer: RuleOptimizer,
@@ -131,6 +156,27 @@ pub struct NgmSgd {
 }
 
 impl NgmSgd {
+    /// Any optimizer of Burn, with its groups and clipping, under a gain.
+    ///
+    /// ```
+    /// use burn::grad_clipping::GradientClippingConfig;
+    /// use evenkeel::{gain::{Gain, GainConfig}, optim::{NgmSgd, SgdConfig}};
+    ///
+    /// let gain = Gain::new(GainConfig::new().with_eta(0.2).check()?);
+    /// let clipping = GradientClippingConfig::Norm(1.0).init();
+    /// let mut ngm = NgmSgd::from_optimizer(0.01, SgdConfig::new(0.01).init()?.with_grad_clipping(clipping), gain);
+    /// ngm.set_lr(0.005);
+    /// # Ok::<(), evenkeel::optim::OptimError>(())
+    /// ```
+    pub fn from_optimizer(lr: f64, optimizer: ModuleOptimizer, gain: Gain) -> Self {
+        Self { optimizer: RuleOptimizer::new("own optimizer under a gain", lr, optimizer), gain }
+    }
+
+    /// What burn-train's `Learner` takes.
+    pub fn optimizer(&self) -> &ModuleOptimizer {
+        self.optimizer.optimizer()
+    }
+
     /// The gain that the modulated layers share.
     pub fn gain(&self) -> &Gain {
         &self.gain
@@ -152,6 +198,11 @@ impl NgmSgd {
     /// The learning rate.
     pub fn lr(&self) -> f64 {
         self.optimizer.lr()
+    }
+
+    /// Changes the learning rate, for a schedule.
+    pub fn set_lr(&mut self, lr: f64) {
+        self.optimizer.set_lr(lr);
     }
 
     /// Gain and optimizer state as bytes; see [`RuleOptimizer::to_bytes`].

@@ -1,7 +1,7 @@
 //! RMSprop with optional momentum and centring, as PyTorch defines it.
 
 use burn::config::Config;
-use burn::optim::{LearningRate, Optimizer, RecordState, StateSink, StateSource};
+use burn::optim::{LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource};
 use burn::tensor::{Device, Tensor};
 
 use super::error::{below_one, not_negative};
@@ -34,8 +34,9 @@ use crate::nn::Modulated;
 /// ```
 /// use evenkeel::optim::RmsPropConfig;
 ///
-/// let rmsprop = RmsPropConfig::new(0.001).with_momentum(0.9).with_centered(true).init()?;
-/// assert_eq!(rmsprop.lr(), 0.001);
+/// let config = RmsPropConfig::new(0.001).with_momentum(0.9).with_centered(true);
+/// let rmsprop = config.init()?; // and then `model = rmsprop.step(config.lr, model, gradients)`
+/// # assert_eq!(rmsprop.to_record().len(), 0);
 /// # Ok::<(), evenkeel::optim::OptimError>(())
 /// ```
 ///
@@ -63,10 +64,15 @@ pub struct RmsPropConfig {
 }
 
 impl RmsPropConfig {
-    /// The optimizer, ready for its first step.
-    pub fn init(&self) -> Result<RuleOptimizer, OptimError> {
+    /// The bare rule, for a group of parameters.
+    pub fn build(&self) -> Result<RmsProp, OptimError> {
         self.check()?;
-        Ok(RuleOptimizer::new(self.lr, RmsPropRule(self.clone()).into()))
+        Ok(RmsProp(self.clone()))
+    }
+
+    /// The optimizer of a whole module, as a loop of your own or burn-train's `Learner` takes it.
+    pub fn init(&self) -> Result<ModuleOptimizer, OptimError> {
+        Ok(self.build()?.into())
     }
 }
 
@@ -85,23 +91,29 @@ impl MethodConfig for RmsPropConfig {
     }
 
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
-        Ok(Box::new(self.init()?))
+        let kind = match (self.momentum > 0.0, self.centered) {
+            (false, false) => "rmsprop",
+            (true, false) => "rmsprop with momentum",
+            (false, true) => "centred rmsprop",
+            (true, true) => "centred rmsprop with momentum",
+        };
+        Ok(Box::new(RuleOptimizer::new(kind, self.lr, self.init()?)))
     }
 }
 
-/// The update of one parameter.
+/// The update of one parameter by RMSprop; made by [`RmsPropConfig::build`].
 #[derive(Debug, Clone)]
-struct RmsPropRule(RmsPropConfig);
+pub struct RmsProp(RmsPropConfig);
 
-/// What the rule remembers of one parameter.
-#[derive(Clone)]
-struct RmsPropState<const D: usize> {
+/// What [`RmsProp`] remembers of one parameter.
+#[derive(Debug, Clone)]
+pub struct RmsPropState<const D: usize> {
     /// v.
-    mean_square: Tensor<D>,
+    pub mean_square: Tensor<D>,
     /// ḡ, if centred.
-    mean: Option<Tensor<D>>,
+    pub mean: Option<Tensor<D>>,
     /// b, with momentum.
-    velocity: Option<Tensor<D>>,
+    pub velocity: Option<Tensor<D>>,
 }
 
 const MEAN_SQUARE: &str = "mean_square";
@@ -124,7 +136,7 @@ impl<const D: usize> RecordState for RmsPropState<D> {
     }
 }
 
-impl Optimizer for RmsPropRule {
+impl Optimizer for RmsProp {
     type State<const D: usize> = RmsPropState<D>;
 
     fn step<const D: usize>(
@@ -180,7 +192,7 @@ mod tests {
     /// Gradients that never change have no variance, and rounding takes it below zero for some of them.
     #[test]
     fn centred_it_stays_finite_where_the_variance_rounds_below_zero() {
-        let rule = RmsPropRule(RmsPropConfig::new(0.001).with_centered(true));
+        let rule = RmsProp(RmsPropConfig::new(0.001).with_centered(true));
         let gradients: Vec<f32> = (1..=64).map(|i| 0.1 * i as f32).collect();
         let d = Tensor::<1>::from_data(TensorData::new(gradients, [64]), &Device::flex());
         let (mut w, mut state) = (d.zeros_like(), None);

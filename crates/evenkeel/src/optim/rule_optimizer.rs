@@ -1,16 +1,31 @@
-//! A Burn optimizer with its learning rate, whose state can be cleared, saved and loaded.
+//! An optimizer with a learning rate of its own, whose state can be cleared, saved and loaded.
 
 use burn::module::Module;
 use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::Bytes;
 
+use super::record::load_all;
 use super::{Feedback, Method, NotFinite, OptimError};
+
+/// First line of a saved state; the second names the rule.
+const MAGIC: &str = "evenkeel optimizer 1";
 
 /// A Burn optimizer together with its learning rate and the way back to its initial state.
 ///
-/// Made by the configurations of this module, [`SgdConfig`](super::SgdConfig) for one.
+/// ```
+/// use evenkeel::optim::{AdamConfig, RuleOptimizer};
+///
+/// let config = AdamConfig::new(0.001);
+/// let mut adam = RuleOptimizer::new("adam", config.lr, config.init()?);
+/// adam.set_lr(0.0005);
+/// // The state belongs to the rule that made it.
+/// let mut other = RuleOptimizer::new("sgd", 0.1, evenkeel::optim::SgdConfig::new(0.1).init()?);
+/// assert!(other.load_bytes(&adam.to_bytes()?).is_err());
+/// # Ok::<(), evenkeel::optim::OptimError>(())
+/// ```
 #[derive(Clone)]
 pub struct RuleOptimizer {
+    kind: &'static str,
     lr: f64,
     // The optimizer as it was before any step: what a reset returns to.
     fresh: ModuleOptimizer,
@@ -18,9 +33,9 @@ pub struct RuleOptimizer {
 }
 
 impl RuleOptimizer {
-    /// Wraps an optimizer that has not taken a step yet.
-    pub fn new(lr: f64, optimizer: ModuleOptimizer) -> Self {
-        Self { lr, fresh: optimizer.clone(), optimizer }
+    /// Wraps an optimizer that has not taken a step yet. `kind` names its rule: a saved state is of use to the same kind only.
+    pub fn new(kind: &'static str, lr: f64, optimizer: ModuleOptimizer) -> Self {
+        Self { kind, lr, fresh: optimizer.clone(), optimizer }
     }
 
     /// One update of the module's parameters.
@@ -43,22 +58,41 @@ impl RuleOptimizer {
         self.lr = lr;
     }
 
+    /// The optimizer itself, with its state.
+    pub fn optimizer(&self) -> &ModuleOptimizer {
+        &self.optimizer
+    }
+
     /// The state (momentum, moments, step counts) as bytes.
     ///
     /// It is keyed by the parameters' ids, which a Burn module record restores: load the module's record too.
     pub fn to_bytes(&self) -> Result<Vec<u8>, OptimError> {
-        let bytes = self.optimizer.into_bytes().map_err(|error| OptimError::Record(error.to_string()))?;
-        Ok(bytes.to_vec())
+        let state = self.optimizer.into_bytes().map_err(|error| OptimError::Record(error.to_string()))?;
+        Ok([self.header().as_bytes(), &state].concat())
     }
 
     /// Replaces the state by one that [`to_bytes`](Self::to_bytes) wrote.
-    pub fn load_bytes(&mut self, bytes: Vec<u8>) -> Result<(), OptimError> {
-        self.optimizer = self
-            .fresh
-            .clone()
-            .from_bytes(Bytes::from_bytes_vec(bytes))
-            .map_err(|error| OptimError::Record(error.to_string()))?;
+    pub fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), OptimError> {
+        let Some(state) = bytes.strip_prefix(self.header().as_bytes()) else {
+            return Err(self.refusal(bytes));
+        };
+        self.optimizer = load_all(self.fresh.clone(), Bytes::from_bytes_vec(state.to_vec()))?;
         Ok(())
+    }
+
+    fn header(&self) -> String {
+        format!("{MAGIC}\n{}\n", self.kind)
+    }
+
+    /// What is wrong with bytes that do not begin as ours do.
+    fn refusal(&self, bytes: &[u8]) -> OptimError {
+        let mut lines = bytes.splitn(3, |byte| *byte == b'\n').map(String::from_utf8_lossy);
+        match (lines.next(), lines.next()) {
+            (Some(magic), Some(kind)) if magic == MAGIC => {
+                OptimError::Record(format!("it is of '{kind}', and this is '{}'", self.kind))
+            }
+            _ => OptimError::Record("it does not begin as one".into()),
+        }
     }
 
     /// [`to_bytes`](Self::to_bytes) behind a gain, or whatever follows the gain equation.
@@ -76,7 +110,7 @@ impl RuleOptimizer {
         if !gain.is_finite() {
             return Err(OptimError::Record(format!("gain is {gain}")));
         }
-        self.load_bytes(state.to_vec())?;
+        self.load_bytes(state)?;
         Ok(gain)
     }
 }
@@ -96,6 +130,6 @@ impl<M: Module> Method<M> for RuleOptimizer {
     }
 
     fn load(&mut self, state: &[u8]) -> Result<(), OptimError> {
-        self.load_bytes(state.to_vec())
+        self.load_bytes(state)
     }
 }

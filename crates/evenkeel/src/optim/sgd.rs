@@ -1,7 +1,7 @@
 //! Stochastic gradient descent with optional momentum, as PyTorch defines it.
 
 use burn::config::Config;
-use burn::optim::{LearningRate, Optimizer, RecordState, StateSink, StateSource};
+use burn::optim::{LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource};
 use burn::tensor::{Device, Tensor};
 
 use super::error::{below_one, not_negative};
@@ -28,8 +28,9 @@ use crate::nn::Modulated;
 /// ```
 /// use evenkeel::optim::SgdConfig;
 ///
-/// let msgd = SgdConfig::new(0.01).with_momentum(0.9).init()?;
-/// assert_eq!(msgd.lr(), 0.01);
+/// let config = SgdConfig::new(0.01).with_momentum(0.9);
+/// let msgd = config.init()?; // and then `model = msgd.step(config.lr, model, gradients)`
+/// # assert_eq!(msgd.to_record().len(), 0);
 /// # Ok::<(), evenkeel::optim::OptimError>(())
 /// ```
 #[derive(Config, Debug, PartialEq)]
@@ -51,15 +52,15 @@ pub struct SgdConfig {
 }
 
 impl SgdConfig {
-    /// The optimizer, ready for its first step.
-    pub fn init(&self) -> Result<RuleOptimizer, OptimError> {
-        Ok(RuleOptimizer::new(self.lr, self.rule()?.into()))
+    /// The bare rule, for a group of parameters.
+    pub fn build(&self) -> Result<Sgd, OptimError> {
+        self.check()?;
+        Ok(Sgd(self.clone()))
     }
 
-    /// The bare update rule, for one group of parameters.
-    pub(super) fn rule(&self) -> Result<SgdRule, OptimError> {
-        self.check()?;
-        Ok(SgdRule(self.clone()))
+    /// The optimizer of a whole module, as a loop of your own or burn-train's `Learner` takes it.
+    pub fn init(&self) -> Result<ModuleOptimizer, OptimError> {
+        Ok(self.build()?.into())
     }
 }
 
@@ -86,19 +87,20 @@ impl MethodConfig for SgdConfig {
     }
 
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
-        Ok(Box::new(self.init()?))
+        let kind = if self.momentum > 0.0 { "sgd with momentum" } else { "sgd" };
+        Ok(Box::new(RuleOptimizer::new(kind, self.lr, self.init()?)))
     }
 }
 
-/// The update of one parameter.
+/// The update of one parameter by SGD; made by [`SgdConfig::build`].
 #[derive(Debug, Clone)]
-pub(super) struct SgdRule(SgdConfig);
+pub struct Sgd(SgdConfig);
 
-/// What the rule remembers of one parameter.
-#[derive(Clone)]
-pub(super) struct SgdState<const D: usize> {
+/// What [`Sgd`] remembers of one parameter.
+#[derive(Debug, Clone)]
+pub struct SgdState<const D: usize> {
     /// v, once there was a step with momentum.
-    velocity: Option<Tensor<D>>,
+    pub velocity: Option<Tensor<D>>,
 }
 
 const VELOCITY: &str = "velocity";
@@ -116,7 +118,7 @@ impl<const D: usize> RecordState for SgdState<D> {
     }
 }
 
-impl Optimizer for SgdRule {
+impl Optimizer for Sgd {
     type State<const D: usize> = SgdState<D>;
 
     fn step<const D: usize>(

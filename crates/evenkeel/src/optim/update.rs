@@ -1,11 +1,9 @@
 //! The arithmetic of optimizers: in place and in one pass on the CPU, by Burn's operations elsewhere.
 
 use burn::tensor::Tensor;
-use rayon::prelude::*;
-
-use crate::cpu::{contiguous, flex, in_place};
 
 /// Numbers that one task works on.
+#[cfg(feature = "flex")]
 const CHUNK: usize = 1 << 15;
 
 /// `a·y + b·x`.
@@ -47,14 +45,30 @@ pub(crate) fn scaled_quotient<const D: usize>(
     on_cpu.unwrap_or_else(|w| w - m.mul_scalar(rate) / v.sqrt().add_scalar(epsilon))
 }
 
+/// Without a CPU backend there are no numbers to be had.
+#[cfg(not(feature = "flex"))]
+#[allow(clippy::result_large_err)]
+fn with_numbers<const D: usize, const N: usize>(
+    _: [&Tensor<D>; N],
+    y: Tensor<D>,
+    _: impl Fn(&mut [f32], [&[f32]; N]) + Sync,
+) -> Result<Tensor<D>, Tensor<D>> {
+    Err(y)
+}
+
 /// Runs `work` on parts of the numbers of `y`, which it changes, with the same parts of `inputs`, on all threads. Returns `y` as it was
 /// if one of them is not a tensor of `f32` on the CPU.
+#[cfg(feature = "flex")]
 #[allow(clippy::result_large_err)] // the tensor comes back either way
 fn with_numbers<const D: usize, const N: usize>(
     inputs: [&Tensor<D>; N],
     y: Tensor<D>,
     work: impl Fn(&mut [f32], [&[f32]; N]) + Sync,
 ) -> Result<Tensor<D>, Tensor<D>> {
+    use rayon::prelude::*;
+
+    use crate::cpu::{contiguous, flex, in_place};
+
     let inputs = inputs.map(|input| flex(input.clone()).map(contiguous));
     let numbers = inputs.each_ref().map(|input| input.as_ref().and_then(|input| input.as_slice::<f32>()));
     if numbers.iter().any(Option::is_none) {
@@ -70,7 +84,7 @@ fn with_numbers<const D: usize, const N: usize>(
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "flex"))]
 mod tests {
     use burn::tensor::{Device, TensorData};
 

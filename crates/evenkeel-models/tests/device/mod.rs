@@ -1,0 +1,1 @@
+../../../evenkeel/tests/device/mod.rs
