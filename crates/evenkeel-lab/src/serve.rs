@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tiny_http::{Header, Method, Request, Response, StatusCode};
 
+use crate::analysis::own_curves::OwnSource;
 use crate::analysis::{Folders, document};
 
 /// Files are looked at no more often than this, however many pages ask.
@@ -21,6 +22,8 @@ pub struct Server {
     http: tiny_http::Server,
     address: SocketAddr,
     dirs: Vec<PathBuf>,
+    /// Curves of other programs.
+    own: Vec<OwnSource>,
     /// The optimizer that the others are compared with.
     against: Option<String>,
     cache: Mutex<Cache>,
@@ -39,6 +42,7 @@ impl Server {
     pub fn bind(
         address: SocketAddr,
         dirs: Vec<PathBuf>,
+        own: Vec<OwnSource>,
         against: Option<String>,
     ) -> Result<Self, Box<dyn Error + Send + Sync>> {
         if !address.ip().is_loopback() {
@@ -46,7 +50,7 @@ impl Server {
         }
         let http = tiny_http::Server::http(address)?;
         let address = http.server_addr().to_ip().ok_or("no address")?;
-        Ok(Self { http, address, dirs, against, cache: Mutex::default() })
+        Ok(Self { http, address, dirs, own, against, cache: Mutex::default() })
     }
 
     /// Where it listens.
@@ -107,7 +111,7 @@ impl Server {
     /// Looks at the files if the last look is too long ago.
     fn look(&self, cache: &mut Cache) {
         if cache.looked.is_none_or(|looked| looked.elapsed() >= FRESH_FOR) {
-            cache.version = Folders::read(&self.dirs).version();
+            cache.version = Folders::read_with(&self.dirs, &self.own).version();
             cache.looked = Some(Instant::now());
         }
     }
@@ -122,8 +126,9 @@ impl Server {
         }
         // A point that is added in the meantime gives another version: the page asks again.
         let version = cache.version.clone();
-        let page = document("evenkeel, live", Folders::read(&self.dirs), self.against.as_deref())
-            .to_live_html(&version);
+        let page =
+            document("evenkeel, live", Folders::read_with(&self.dirs, &self.own), self.against.as_deref())
+                .to_live_html(&version);
         cache.page = Some((version, page.clone()));
         page
     }

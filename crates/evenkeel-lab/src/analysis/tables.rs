@@ -136,8 +136,13 @@ fn quantities(id: &str, caption: &str, lineups: &[Lineup], wanted: fn(&Quantity)
 fn compared(id: String, lineup: &Lineup, against: Option<&str>) -> Option<Table> {
     let comparisons = comparisons::comparisons(lineup, against);
     let reference = comparisons.first()?.reference.clone();
+    let unpaired = if comparisons.iter().all(|comparison| comparison.paired) {
+        ""
+    } else {
+        " Where the seeds are no pairs (unpaired), the means of all seeds are compared by Welch's test."
+    };
     let caption = format!(
-        "{reference} minus the others on the same seeds ({}), Student's 95 % interval. The verdict is on {reference} having the \
+        "{reference} minus the others on the same seeds ({}), Student's 95 % interval.{unpaired} The verdict is on {reference} having the \
          smaller {DECIDES}; p is adjusted by Holm over this table.",
         lineup.label
     );
@@ -146,7 +151,11 @@ fn compared(id: String, lineup: &Lineup, against: Option<&str>) -> Option<Table>
     let mut table = Table::new(id, caption, columns);
     for comparison in &comparisons {
         let seeds = comparison.differences.first().map_or(0, |difference| difference.evidence.interval.n);
-        let mut row = vec![Cell::text(&comparison.against), Cell::number(seeds as f64, 0)];
+        let against = match comparison.paired {
+            true => comparison.against.clone(),
+            false => format!("{} (unpaired)", comparison.against),
+        };
+        let mut row = vec![Cell::text(against), Cell::number(seeds as f64, 0)];
         row.extend(COMPARED.iter().map(|name| {
             let digits = evenkeel_metrics::quantity(name).map_or(2, |quantity| quantity.digits);
             difference(comparison.of(name), digits)

@@ -3,8 +3,11 @@
 mod bad_input;
 mod common;
 mod kernels;
+mod own_curves;
+mod own_data;
 mod report;
 mod reproduce;
 mod reproducible;
 mod results;
 mod runner;
+mod streams;
