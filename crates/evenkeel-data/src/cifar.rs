@@ -8,7 +8,8 @@ use image::ImageFormat;
 use crate::dataset::DataSet;
 use crate::error::{FormatError, Problem};
 use crate::files::NamedBytes;
-use crate::images::{ImageShape, Images, Labelled};
+use crate::images::{ImageShape, Images};
+use crate::labelled::Labelled;
 
 const SHAPE: ImageShape = ImageShape::new(3, 32, 32);
 const PLANE: usize = 32 * 32;

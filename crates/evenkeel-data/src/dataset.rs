@@ -1,7 +1,8 @@
 //! A named training set and test set.
 
 use crate::error::{FormatError, Problem};
-use crate::images::{ImageShape, Labelled};
+use crate::images::ImageShape;
+use crate::labelled::Labelled;
 
 /// A data set: training and test examples with the same shape and classes.
 #[derive(Debug, Clone)]
@@ -10,6 +11,18 @@ pub struct DataSet {
     train: Labelled,
     test: Labelled,
     coarse: Option<Coarse>,
+    tasks: Option<TaskColumn>,
+}
+
+/// Which task each example of a [`DataSet`] belongs to, where the data itself says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskColumn {
+    /// The task of each training example, counted from 0.
+    pub train: Vec<u16>,
+    /// The task of each test example, counted from 0.
+    pub test: Vec<u16>,
+    /// The number of tasks.
+    pub tasks: usize,
 }
 
 /// The examples of a [`DataSet`] again, under coarser labels (CIFAR-100's 20 superclasses).
@@ -26,7 +39,7 @@ impl DataSet {
     pub fn new(name: impl Into<String>, train: Labelled, test: Labelled) -> Result<Self, FormatError> {
         let name = name.into();
         agree(&name, &train, &test)?;
-        Ok(Self { name, train, test, coarse: None })
+        Ok(Self { name, train, test, coarse: None, tasks: None })
     }
 
     /// Adds coarse labels, one for each training and test example, below `classes`.
@@ -41,6 +54,27 @@ impl DataSet {
             test: self.test.relabel(test, classes)?,
         });
         Ok(self)
+    }
+
+    /// Adds the task of each training and test example, all below the number of tasks.
+    pub fn with_tasks(mut self, column: TaskColumn) -> Result<Self, FormatError> {
+        let sets = [(&self.train, &column.train), (&self.test, &column.test)];
+        if let Some((set, tasks)) = sets.iter().find(|(set, tasks)| set.len() != tasks.len()) {
+            let problem = format!("{} examples but {} tasks", set.len(), tasks.len());
+            return Err(FormatError::new(&self.name, Problem::Inconsistent(problem)));
+        }
+        let all = column.train.iter().chain(&column.test);
+        if let Some(task) = all.copied().find(|&task| usize::from(task) >= column.tasks) {
+            let problem = format!("task {} of {}", usize::from(task) + 1, column.tasks);
+            return Err(FormatError::new(&self.name, Problem::Inconsistent(problem)));
+        }
+        self.tasks = Some(column);
+        Ok(self)
+    }
+
+    /// Which task each example belongs to, if the data says so.
+    pub fn tasks(&self) -> Option<&TaskColumn> {
+        self.tasks.as_ref()
     }
 
     /// What it is called, as in `mnist`.

@@ -1,25 +1,35 @@
 //! A loaded data set as one file, so that decoding and hashing happen once and many processes read the result.
 //!
 //! The file begins with three lines of text: what it is, a header in JSON, and the checksum of that header. After them
-//! come the bytes as they are in memory: the pixels of all training images and of all test images, then their labels as
-//! little-endian 16-bit numbers in the same order, then the coarse labels if there are any. The length of the file
+//! come the bytes as they are in memory, all numbers little-endian: the examples, then the labels of all training and of all
+//! test examples as 16-bit numbers, then the coarse labels and the tasks, each if there are any. The length of the file
 //! follows from the header.
+//!
+//! Examples are the pixels of all training images and of all test images; or the entries of all sparse rows and where they
+//! begin; or nothing, where rows of numbers stay in a file of their own, which the header names. Rows that are no images are
+//! shared by both parts: the numbers of the training and of the test rows follow, and then the means and deviations of the
+//! columns.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::dataset::DataSet;
+use crate::dataset::{DataSet, TaskColumn};
 use crate::error::FormatError;
+use crate::examples::Examples;
 use crate::files::{self, sha256};
-use crate::images::{ImageShape, Images, Labelled};
+use crate::images::{ImageShape, Images};
+use crate::labelled::Labelled;
 use crate::load::Loaded;
 use crate::normalize::{Normalization, NormalizationError};
+use crate::numbers::{Numbers, Place};
+use crate::sparse::Sparse;
 
-const MAGIC: &str = "evenkeel decoded data set 1";
+const MAGIC: &str = "evenkeel decoded data set 2";
 
 /// No header comes near this length; a file of another kind may have no line end at all.
 const LONGEST_LINE: u64 = 1 << 16;
@@ -75,17 +85,33 @@ pub enum DecodedError {
 #[serde(deny_unknown_fields)]
 struct Header {
     name: String,
-    channels: usize,
-    height: usize,
-    width: usize,
+    kind: Kind,
     train: u32,
     test: u32,
     classes: usize,
     coarse_classes: Option<usize>,
-    /// In double precision, which holds every single-precision number exactly and is written and read exactly.
-    mean: Vec<f64>,
-    std: Vec<f64>,
+    tasks: Option<usize>,
     sha256: Option<String>,
+}
+
+/// What the examples are.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum Kind {
+    Images {
+        channels: usize,
+        height: usize,
+        width: usize,
+        /// In double precision, which holds every single-precision number exactly and is written and read exactly.
+        mean: Vec<f64>,
+        std: Vec<f64>,
+    },
+    Sparse {
+        columns: usize,
+        rows: u32,
+        entries: u64,
+    },
+    Numbers(Place),
 }
 
 impl Loaded {
@@ -106,18 +132,40 @@ impl Loaded {
         let header = serde_json::to_string(&Header::of(self))?;
         writeln!(out, "{MAGIC}\n{header}\n{}", sha256(header.as_bytes()))?;
         let parts = [self.data.train(), self.data.test()];
-        for part in parts {
-            for i in 0..part.len() {
-                out.write_all(part.image(i))?;
+        let [train, test] = parts.map(|part| part.parts().0);
+        if !parts[0].is_images() && !Arc::ptr_eq(train, test) {
+            return Err(io::Error::other("training and test rows do not lie in one matrix"));
+        }
+        match &**train {
+            Examples::Images(_) => {
+                for part in parts {
+                    for i in 0..part.len() {
+                        out.write_all(&part.image(i))?;
+                    }
+                }
+            }
+            Examples::Sparse(sparse) => {
+                write_all(out, sparse.starts().iter().map(|start| start.to_le_bytes()))?;
+                let entry = |(column, value): &(u32, f32)| [column.to_le_bytes(), value.to_le_bytes()];
+                write_all(out, sparse.entries().iter().flat_map(entry))?;
+                self.write_rows(out)?;
+            }
+            Examples::Numbers(_) => {
+                self.write_rows(out)?;
+                let scale = [self.normalization.mean(), self.normalization.std()];
+                write_all(out, scale.concat().iter().map(|number| number.to_le_bytes()))?;
             }
         }
         let coarse = self.data.coarse().map(|coarse| [&coarse.train, &coarse.test]);
-        for part in parts.into_iter().chain(coarse.into_iter().flatten()) {
-            for label in part.labels() {
-                out.write_all(&label.to_le_bytes())?;
-            }
-        }
-        Ok(())
+        let labels = parts.into_iter().chain(coarse.into_iter().flatten()).flat_map(Labelled::labels);
+        let tasks = self.data.tasks().into_iter().flat_map(|tasks| tasks.train.iter().chain(&tasks.test));
+        write_all(out, labels.chain(tasks).map(|number| number.to_le_bytes()))
+    }
+
+    /// The rows of both parts.
+    fn write_rows(&self, out: &mut impl Write) -> io::Result<()> {
+        let rows = [self.data.train(), self.data.test()].map(|part| part.parts().1);
+        write_all(out, rows.concat().iter().map(|row| row.to_le_bytes()))
     }
 
     /// Reads what [`Loaded::save`] wrote.
@@ -151,95 +199,152 @@ impl Loaded {
         }
         let start = (MAGIC.len() + header.len() + 64 + 3) as u64;
         let header: Header = serde_json::from_slice(&header).map_err(|e| damaged(e.to_string()))?;
-        let sizes = header.sizes().map_err(damaged)?;
+        let length = header.length().map_err(damaged)?;
         // Compared before anything is allocated: a false header cannot make this process large.
-        let expected = start.saturating_add(sizes.total);
+        let expected = start.saturating_add(length);
         if expected != found {
             return Err(DecodedError::Length { path: path.to_owned(), expected, found });
         }
-        let mut take = |length: usize| -> Result<Vec<u8>, DecodedError> {
-            let mut bytes = vec![0; length];
-            file.read_exact(&mut bytes).map_err(failed)?;
-            Ok(bytes)
-        };
-        let pixels = [take(sizes.train_pixels)?, take(sizes.test_pixels)?];
-        let mut labels = |n: u32| -> Result<Vec<u16>, DecodedError> {
-            let bytes = take(2 * n as usize)?;
-            Ok(bytes.as_chunks::<2>().0.iter().map(|&label| u16::from_le_bytes(label)).collect())
-        };
-        let fine = [labels(header.train)?, labels(header.test)?];
-        let coarse = match header.coarse_classes {
-            Some(classes) => Some((labels(header.train)?, labels(header.test)?, classes)),
-            None => None,
-        };
-        header.assemble(pixels, fine, coarse)
+        let mut bytes = Bytes { file, failed: &failed };
+        header.assemble(&mut bytes)
     }
 }
 
-/// How many bytes follow the header.
-struct Sizes {
-    train_pixels: usize,
-    test_pixels: usize,
-    total: u64,
+fn write_all<const N: usize>(out: &mut impl Write, numbers: impl Iterator<Item = [u8; N]>) -> io::Result<()> {
+    numbers.into_iter().try_for_each(|number| out.write_all(&number))
+}
+
+/// What follows the header, part by part.
+struct Bytes<'a, R> {
+    file: R,
+    failed: &'a dyn Fn(io::Error) -> DecodedError,
+}
+
+impl<R: Read> Bytes<'_, R> {
+    fn take(&mut self, length: usize) -> Result<Vec<u8>, DecodedError> {
+        let mut bytes = vec![0; length];
+        self.file.read_exact(&mut bytes).map_err(self.failed)?;
+        Ok(bytes)
+    }
+
+    /// So many numbers of `N` bytes.
+    fn numbers<const N: usize, T>(&mut self, n: usize, of: fn([u8; N]) -> T) -> Result<Vec<T>, DecodedError> {
+        Ok(self.take(N * n)?.as_chunks().0.iter().map(|bytes| of(*bytes)).collect())
+    }
+
+    /// A number for each training example and for each test example.
+    fn both<const N: usize, T>(
+        &mut self,
+        header: &Header,
+        of: fn([u8; N]) -> T,
+    ) -> Result<[Vec<T>; 2], DecodedError> {
+        Ok([self.numbers(header.train as usize, of)?, self.numbers(header.test as usize, of)?])
+    }
 }
 
 impl Header {
     fn of(loaded: &Loaded) -> Self {
         let Loaded { data, normalization, sha256 } = loaded;
-        let ImageShape { channels, height, width } = data.shape();
         let exact = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect();
+        let kind = match &**data.train().parts().0 {
+            Examples::Images(_) => {
+                let ImageShape { channels, height, width } = data.shape();
+                let (mean, std) = (exact(normalization.mean()), exact(normalization.std()));
+                Kind::Images { channels, height, width, mean, std }
+            }
+            Examples::Sparse(sparse) => Kind::Sparse {
+                columns: sparse.columns(),
+                rows: sparse.rows() as u32,
+                entries: sparse.entries().len() as u64,
+            },
+            Examples::Numbers(numbers) => Kind::Numbers(numbers.place().clone()),
+        };
         Self {
             name: data.name().to_owned(),
-            channels,
-            height,
-            width,
+            kind,
             train: data.train().len() as u32,
             test: data.test().len() as u32,
             classes: data.classes(),
             coarse_classes: data.coarse().map(|coarse| coarse.train.classes()),
-            mean: exact(normalization.mean()),
-            std: exact(normalization.std()),
+            tasks: data.tasks().map(|tasks| tasks.tasks),
             sha256: sha256.clone(),
         }
     }
 
-    /// Checks the numbers, so that nothing overflows or is out of place later.
-    fn sizes(&self) -> Result<Sizes, String> {
+    /// How many bytes follow; checks the numbers, so that nothing overflows or is out of place later.
+    fn length(&self) -> Result<u64, String> {
         let most = usize::from(u16::MAX) + 1;
         if self.classes.max(self.coarse_classes.unwrap_or(0)) > most {
             return Err(format!("more than {most} classes"));
         }
-        if self.mean.len() != self.channels {
-            return Err(format!("{} means for {} channels", self.mean.len(), self.channels));
-        }
-        let image = self.channels.checked_mul(self.height).and_then(|n| n.checked_mul(self.width));
-        let pixels = |n: u32| image.and_then(|image| image.checked_mul(n as usize));
-        let labels = (u64::from(self.train) + u64::from(self.test))
-            * if self.coarse_classes.is_some() { 4 } else { 2 };
-        match (pixels(self.train), pixels(self.test)) {
-            (Some(train_pixels), Some(test_pixels)) => {
-                let total = (train_pixels as u64).saturating_add(test_pixels as u64).saturating_add(labels);
-                Ok(Sizes { train_pixels, test_pixels, total })
+        let examples = u64::from(self.train) + u64::from(self.test);
+        let content = match &self.kind {
+            Kind::Images { channels, height, width, mean, .. } => {
+                if mean.len() != *channels {
+                    return Err(format!("{} means for {channels} channels", mean.len()));
+                }
+                let image = channels.checked_mul(*height).and_then(|n| n.checked_mul(*width));
+                image.and_then(|image| examples.checked_mul(image as u64))
             }
-            _ => Err("more pixels than can be counted".to_owned()),
-        }
+            Kind::Sparse { rows, entries, .. } => {
+                entries.checked_mul(8).and_then(|n| n.checked_add(8 * (u64::from(*rows) + 1) + 4 * examples))
+            }
+            Kind::Numbers(place) => {
+                (place.columns as u64).checked_mul(8).and_then(|n| n.checked_add(4 * examples))
+            }
+        };
+        let columns = 1 + u64::from(self.coarse_classes.is_some()) + u64::from(self.tasks.is_some());
+        let total = content.and_then(|content| content.checked_add(2 * examples * columns));
+        total
+            .filter(|total| usize::try_from(*total).is_ok())
+            .ok_or_else(|| "more bytes than can be counted".to_owned())
     }
 
-    fn assemble(
-        self,
-        pixels: [Vec<u8>; 2],
-        fine: [Vec<u16>; 2],
-        coarse: Option<(Vec<u16>, Vec<u16>, usize)>,
-    ) -> Result<Loaded, DecodedError> {
-        let shape = ImageShape::new(self.channels, self.height, self.width);
-        let set = |pixels, labels| Labelled::new(Images::new(shape, pixels)?, labels, self.classes);
-        let ([train_pixels, test_pixels], [train, test]) = (pixels, fine);
-        let mut data = DataSet::new(self.name, set(train_pixels, train)?, set(test_pixels, test)?)?;
-        if let Some((train, test, classes)) = coarse {
+    fn assemble<R: Read>(self, bytes: &mut Bytes<'_, R>) -> Result<Loaded, DecodedError> {
+        let read = match &self.kind {
+            Kind::Images { channels, height, width, mean, std } => {
+                let shape = ImageShape::new(*channels, *height, *width);
+                let mut images = |n: u32| -> Result<(Arc<Examples>, Vec<u32>), DecodedError> {
+                    let images = Images::new(shape, bytes.take(shape.len() * n as usize)?)?;
+                    Ok((Arc::new(images.into()), (0..n).collect()))
+                };
+                let parts = [images(self.train)?, images(self.test)?];
+                let single = |values: &[f64]| values.iter().map(|&value| value as f32).collect();
+                (parts, Normalization::new(single(mean), single(std))?)
+            }
+            Kind::Sparse { columns, rows, entries } => {
+                let starts = bytes.numbers(*rows as usize + 1, u64::from_le_bytes)?;
+                let entry = |bytes: [u8; 8]| {
+                    let [a, b, c, d, value @ ..] = bytes;
+                    (u32::from_le_bytes([a, b, c, d]), f32::from_le_bytes(value))
+                };
+                let entries = bytes.numbers(*entries as usize, entry)?;
+                let sparse: Arc<Examples> = Arc::new(Sparse::from_parts(*columns, starts, entries)?.into());
+                let rows = bytes.both(&self, u32::from_le_bytes)?;
+                (rows.map(|rows| (Arc::clone(&sparse), rows)), Normalization::none())
+            }
+            Kind::Numbers(place) => {
+                let columns = place.columns;
+                let numbers = Numbers::open(place.clone()).map_err(bytes.failed)?;
+                let numbers: Arc<Examples> = Arc::new(numbers.into());
+                let rows = bytes.both(&self, u32::from_le_bytes)?;
+                let mean = bytes.numbers(columns, f32::from_le_bytes)?;
+                let std = bytes.numbers(columns, f32::from_le_bytes)?;
+                (rows.map(|rows| (Arc::clone(&numbers), rows)), Normalization::of_columns(mean, std)?)
+            }
+        };
+        let ([train, test], normalization) = read;
+        let [train_labels, test_labels] = bytes.both(&self, u16::from_le_bytes)?;
+        let set = |(examples, rows), labels| Labelled::of_rows(examples, rows, labels, self.classes);
+        let mut data = DataSet::new(self.name.clone(), set(train, train_labels)?, set(test, test_labels)?)?;
+        if let Some(classes) = self.coarse_classes {
+            let [train, test] = bytes.both(&self, u16::from_le_bytes)?;
             data = data.with_coarse(train, test, classes)?;
         }
-        let single = |values: Vec<f64>| values.into_iter().map(|value| value as f32).collect();
-        let normalization = Normalization::new(single(self.mean), single(self.std))?;
+        if let Some(tasks) = self.tasks {
+            let [train, test] = bytes.both(&self, u16::from_le_bytes)?;
+            data = data.with_tasks(TaskColumn { train, test, tasks })?;
+        }
         Ok(Loaded { data, normalization, sha256: self.sha256 })
     }
 }
@@ -315,6 +420,50 @@ mod tests {
     }
 
     #[test]
+    fn rows_and_tasks_come_back_too() {
+        let mut sparse = Sparse::new(9);
+        [&[(1, 0.5), (8, -2.0)][..], &[], &[(4, 1.5)]].iter().for_each(|row| sparse.push(row));
+        let content: Vec<u8> = (0..12_u8).flat_map(|i| f32::from(i).to_le_bytes()).collect();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), content).unwrap();
+        let number = crate::numbers::NumberType::F32;
+        let place = Place { path: file.path().to_owned(), offset: 0, number, columns: 4, rows: 3 };
+        let numbers = Numbers::open(place).unwrap();
+        let scale = Normalization::of_columns(vec![0.1; 4], vec![1.0 / 3.0; 4]).unwrap();
+        for (examples, normalization) in
+            [(Examples::from(sparse), Normalization::none()), (numbers.into(), scale)]
+        {
+            let all = Labelled::new(examples, vec![0, 1, 0], 2).unwrap();
+            let data = DataSet::new("rows", all.select(&[2, 0]), all.select(&[1])).unwrap();
+            let column = TaskColumn { train: vec![1, 0], test: vec![1], tasks: 2 };
+            let before =
+                Loaded { data: data.with_tasks(column).unwrap(), normalization, sha256: Some("x".into()) };
+            let after = read(&saved(&before)).unwrap();
+            assert!(
+                same(after.data.train(), before.data.train()) && same(after.data.test(), before.data.test())
+            );
+            assert_eq!(
+                (after.data.tasks(), &after.normalization),
+                (before.data.tasks(), &before.normalization)
+            );
+            let good = saved(&after);
+            assert!(read(&good[..good.len() - 1]).is_err());
+        }
+    }
+
+    #[test]
+    fn rows_of_two_matrices_are_not_mixed_up() {
+        let set = |value: f32| {
+            let mut sparse = Sparse::new(2);
+            sparse.push(&[(1, value)]);
+            Labelled::new(sparse, vec![0], 1).unwrap()
+        };
+        let data = DataSet::new("two", set(1.0), set(2.0)).unwrap();
+        let two = Loaded { data, normalization: Normalization::none(), sha256: None };
+        assert!(two.write(&mut Vec::new()).is_err());
+    }
+
+    #[test]
     fn a_selection_is_saved_as_it_is_seen() {
         let data = loaded(false).data;
         let data = DataSet::new("some", data.train().select(&[5, 2]), data.test().select(&[1])).unwrap();
@@ -350,16 +499,23 @@ mod tests {
     #[test]
     fn a_header_that_lies_is_refused_before_anything_is_allocated() {
         assert!(with_header(|_| {}).is_ok());
-        let changes: [fn(&mut Header); 9] = [
-            |header| header.train = u32::MAX,
-            |header| header.height = usize::MAX,
-            |header| header.width = 0,
-            |header| (header.channels, header.mean, header.std) = (0, vec![], vec![]),
-            |header| header.classes = 600,
-            |header| header.classes = usize::MAX,
-            |header| header.coarse_classes = Some(2),
-            |header| header.mean = vec![0.5],
-            |header| header.std = vec![0.5, -1.0],
+        let images = |header: &mut Header, shape: [usize; 3], scale: [Vec<f64>; 2]| {
+            let ([channels, height, width], [mean, std]) = (shape, scale);
+            header.kind = Kind::Images { channels, height, width, mean, std };
+        };
+        assert!(with_header(|header| images(header, [2, 1, 3], [vec![0.1, 0.2], vec![0.5, 1.0]])).is_ok());
+        let changes: [&dyn Fn(&mut Header); 11] = [
+            &|header| header.train = u32::MAX,
+            &|header| images(header, [2, usize::MAX, 3], [vec![0.1, 0.2], vec![0.5, 1.0]]),
+            &|header| images(header, [2, 1, 0], [vec![0.1, 0.2], vec![0.5, 1.0]]),
+            &|header| images(header, [0, 1, 3], [vec![], vec![]]),
+            &|header| header.classes = 600,
+            &|header| header.classes = usize::MAX,
+            &|header| header.coarse_classes = Some(2),
+            &|header| images(header, [2, 1, 3], [vec![0.5], vec![0.5, 1.0]]),
+            &|header| images(header, [2, 1, 3], [vec![0.1, 0.2], vec![0.5, -1.0]]),
+            &|header| header.kind = Kind::Sparse { columns: 3, rows: u32::MAX, entries: u64::MAX },
+            &|header| header.tasks = Some(3),
         ];
         for (i, change) in changes.into_iter().enumerate() {
             assert!(with_header(change).is_err(), "change {i}");

@@ -4,7 +4,8 @@ mod draw;
 mod strokes;
 
 use crate::dataset::DataSet;
-use crate::images::{ImageShape, Images, Labelled};
+use crate::images::{ImageShape, Images};
+use crate::labelled::Labelled;
 use crate::random::generator;
 
 const SIZE: usize = 28;
@@ -50,7 +51,7 @@ mod tests {
         let mut sums = vec![vec![0.0; SIZE * SIZE]; CLASSES];
         for i in 0..set.len() {
             let sum = &mut sums[usize::from(set.label(i))];
-            sum.iter_mut().zip(set.image(i)).for_each(|(s, &p)| *s += f32::from(p));
+            sum.iter_mut().zip(set.image(i).iter()).for_each(|(s, &p)| *s += f32::from(p));
         }
         let per_class = (set.len() / CLASSES) as f32;
         sums.iter_mut().flatten().for_each(|s| *s /= per_class);
@@ -69,7 +70,7 @@ mod tests {
         let centroids = centroids(data.train());
         let test = data.test();
         let right = (0..test.len())
-            .filter(|&i| nearest(&centroids, test.image(i)) == usize::from(test.label(i)))
+            .filter(|&i| nearest(&centroids, &test.image(i)) == usize::from(test.label(i)))
             .count();
         let accuracy = right as f32 / test.len() as f32;
         assert!((0.6..0.99).contains(&accuracy), "nearest centroid reaches {accuracy}");
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn images_are_about_as_sparse_as_mnist() {
         let train = digits(1000, 1, 3).train().clone();
-        let black = (0..train.len()).flat_map(|i| train.image(i)).filter(|&&p| p == 0).count();
+        let black = (0..train.len()).flat_map(|i| train.image(i).to_vec()).filter(|&p| p == 0).count();
         let share = black as f32 / (train.len() * SIZE * SIZE) as f32;
         assert!((0.74..0.88).contains(&share), "{share} of the pixels are black");
         let normal = Normalization::measure(&train).unwrap();

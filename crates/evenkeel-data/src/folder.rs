@@ -4,7 +4,9 @@
 //! one folder per class with all its images. Otherwise the root itself holds one folder per class: with
 //! file names sorted, the first [`train`](FolderOptions::train) images train and the last
 //! [`test`](FolderOptions::test) test. Classes are numbered in the sorted order of their names.
-//! Files that are not `.jpg`, `.jpeg` or `.png`, and names that begin with a dot, are passed over.
+//! With a [`test_fraction`](FolderOptions::test_fraction) the last images of each class test, whatever their number. A file is an
+//! image if it begins as JPEG, PNG or WebP do, or if its name says so; it is decoded by its content. Other files, and names that
+//! begin with a dot, are passed over.
 //!
 //! JPEG decoders may differ by one grey level; results are not meant to be byte-equal with Pillow's.
 
@@ -15,25 +17,33 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use image::ImageReader;
 use image::imageops::FilterType;
 
 pub use error::FolderError;
 
 use crate::dataset::DataSet;
-use crate::images::{ImageShape, Images, Labelled};
+use crate::images::{ImageShape, Images};
+use crate::labelled::Labelled;
 
 /// How to read a folder of images. The default is that of Split mini-ImageNet.
 ///
 /// | field | default | purpose |
 /// |---|---|---|
 /// | `size` | none | target height and width; images that differ are resized (bilinear, antialiased: `Triangle`), aspect not kept. Without it all images must have one size |
+/// | `channels` | 3 | 1 for grey images, 3 for colours |
+/// | `test_fraction` | none | share of each class that tests, where the layout does not tell; instead of the two numbers below |
 /// | `train` | 500 | training images per class, where the layout does not tell |
 /// | `test` | 100 | test images per class, where the layout does not tell |
 /// | `classes` | all | read only the first so many classes |
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FolderOptions {
     /// Target height and width.
     pub size: Option<(u32, u32)>,
+    /// 1 for grey images, 3 for colours.
+    pub channels: usize,
+    /// The share of each class that tests, where the layout does not tell.
+    pub test_fraction: Option<f64>,
     /// Training images per class, where the layout does not tell.
     pub train: usize,
     /// Test images per class, where the layout does not tell.
@@ -44,11 +54,11 @@ pub struct FolderOptions {
 
 impl Default for FolderOptions {
     fn default() -> Self {
-        Self { size: None, train: 500, test: 100, classes: None }
+        Self { size: None, channels: 3, test_fraction: None, train: 500, test: 100, classes: None }
     }
 }
 
-/// Reads a folder of images as RGB.
+/// Reads a folder of images.
 ///
 /// ```no_run
 /// use evenkeel_data::folder::{FolderOptions, load};
@@ -67,7 +77,7 @@ pub fn load(root: &Path, options: FolderOptions) -> Result<DataSet, FolderError>
     Ok(DataSet::new(name, train, test)?)
 }
 
-/// Decodes files to `3 × h × w`; the first image sets `size` if nothing else has.
+/// Decodes files to `channels × h × w`; the first image sets `size` if nothing else has.
 fn decode(
     files: &[(PathBuf, u16)],
     size: &mut Option<(u32, u32)>,
@@ -76,8 +86,13 @@ fn decode(
 ) -> Result<Labelled, FolderError> {
     let mut pixels = Vec::new();
     for (path, _) in files {
-        let picture = image::open(path)
-            .map_err(|e| FolderError::Undecodable { path: path.clone(), reason: e.to_string() })?;
+        let undecodable =
+            |e: image::ImageError| FolderError::Undecodable { path: path.clone(), reason: e.to_string() };
+        let picture = ImageReader::open(path)
+            .and_then(ImageReader::with_guessed_format)
+            .map_err(image::ImageError::IoError)
+            .and_then(ImageReader::decode)
+            .map_err(undecodable)?;
         let found = (picture.height(), picture.width());
         let expected = *size.get_or_insert(found);
         let picture = match options.size {
@@ -85,12 +100,16 @@ fn decode(
             Some((height, width)) => picture.resize_exact(width, height, FilterType::Triangle),
             None => return Err(FolderError::Size { path: path.clone(), expected, found }),
         };
+        if options.channels == 1 {
+            pixels.extend(picture.into_luma8().into_raw());
+            continue;
+        }
         let rgb = picture.into_rgb8().into_raw();
         for channel in 0..3 {
             pixels.extend(rgb.iter().skip(channel).step_by(3));
         }
     }
     let (height, width) = size.unwrap_or((1, 1));
-    let images = Images::new(ImageShape::new(3, height as usize, width as usize), pixels)?;
+    let images = Images::new(ImageShape::new(options.channels, height as usize, width as usize), pixels)?;
     Ok(Labelled::new(images, files.iter().map(|(_, label)| *label).collect(), classes)?)
 }

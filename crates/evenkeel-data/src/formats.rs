@@ -1,4 +1,4 @@
-//! The formats in which users can bring data of their own, as `prefix:DIR`.
+//! The formats in which users can bring data of their own, as `prefix:DIR` or `prefix:FILE`.
 //!
 //! A format is one file in this folder with its [`Format`], and one line in the registry below.
 
@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::dataset::DataSet;
 use crate::load::LoadError;
+use crate::options::DataOptions;
 
 /// A layout of files that a user can point at.
 #[derive(Debug)]
@@ -16,13 +17,17 @@ pub struct Format {
     pub usage: &'static str,
     /// One line for listings.
     pub summary: &'static str,
-    /// Reads the data set in a folder.
-    pub load: fn(&Path) -> Result<DataSet, LoadError>,
+    /// The keys of [`DataOptions`] that it knows.
+    pub options: &'static [&'static str],
+    /// Reads the data set at a path.
+    pub load: fn(&Path, &DataOptions) -> Result<DataSet, LoadError>,
 }
 
 registry! { Format:
     idx;
     folder;
+    features;
+    text;
 }
 
 /// The format and the folder that a name such as `idx:DIR` stands for.
@@ -42,9 +47,13 @@ mod tests {
         for format in ALL {
             assert!(format.usage.starts_with(&format!("{}:", format.prefix)) && !format.summary.is_empty());
             let (found, path) = parse(format.usage).unwrap();
-            assert_eq!((found.prefix, path), (format.prefix, Path::new("DIR")));
+            assert_eq!(found.prefix, format.prefix);
+            assert!(path == Path::new("DIR") || path == Path::new("FILE"), "{}", format.usage);
+            for option in format.options {
+                assert!(DataOptions::KEYS.iter().any(|(key, _)| key == option), "{option}");
+            }
             for path in [folder.path(), &folder.path().join("gone"), Path::new("")] {
-                let error = (format.load)(path).unwrap_err();
+                let error = (format.load)(path, &DataOptions::default()).unwrap_err();
                 assert!(error.is_bad_input() && !error.to_string().contains('\n'), "{error}");
             }
         }

@@ -10,7 +10,8 @@ use flate2::read::MultiGzDecoder;
 use crate::dataset::DataSet;
 use crate::error::{FormatError, Problem};
 use crate::files::NamedBytes;
-use crate::images::{ImageShape, Images, Labelled};
+use crate::images::{ImageShape, Images};
+use crate::labelled::Labelled;
 
 /// The four files of a data set, under the names that MNIST gave them.
 pub const FILES: [&str; 4] = [

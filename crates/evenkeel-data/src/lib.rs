@@ -22,7 +22,7 @@
 //! use evenkeel_data::{Normalization, Sampler, digits};
 //!
 //! // Five tasks of two digits each, and the third iteration of the second task.
-//! let stream = Split::new(2).cut(&digits(500, 100, 0))?;
+//! let stream = Split::new(2).cut(&digits(500, 100, 0), 0)?;
 //! let sampler = Sampler::joint(42).in_task(&stream, 2)?;
 //! let batch = sampler.batch(203, 128);
 //!
@@ -43,32 +43,44 @@ mod dataset;
 mod decoded;
 mod digits;
 mod error;
+mod examples;
+mod features;
 pub mod files;
 pub mod folder;
 pub mod formats;
 pub mod idx;
 mod images;
+mod labelled;
 mod load;
 mod normalize;
+pub mod numbers;
+pub mod options;
 mod random;
 pub mod rotate;
 mod sample;
 pub mod sets;
 pub mod source;
+pub mod sparse;
 pub mod streams;
+pub mod table;
 mod task_stream;
+pub mod text;
+mod text_file;
 #[cfg(test)]
 mod toy;
 
 pub use augment::CropFlip;
 pub use buffer::replay_buffer;
-pub use dataset::{Coarse, DataSet};
+pub use dataset::{Coarse, DataSet, TaskColumn};
 pub use decoded::DecodedError;
 pub use digits::digits;
 pub use error::{FormatError, Problem};
-pub use images::{ImageShape, Images, Labelled};
-pub use load::{LoadError, Loaded, check_name, classes, known_names, load};
+pub use examples::Examples;
+pub use images::{ImageShape, Images};
+pub use labelled::Labelled;
+pub use load::{LoadError, Loaded, check, check_name, classes, known_names, load, load_with};
 pub use normalize::{Normalization, NormalizationError};
+pub use options::DataOptions;
 pub use sample::{ExampleId, NoSuchTask, Sampler, TaskSampler, evaluation_subset};
 pub use streams::{ScenarioType, StreamError, StreamKind, StreamSpec};
 pub use task_stream::{Task, TaskStream};

@@ -11,7 +11,9 @@ use crate::error::FormatError;
 use crate::files::hex;
 use crate::folder::FolderError;
 use crate::normalize::{Normalization, NormalizationError};
+use crate::options::DataOptions;
 use crate::source::{Cache, Progress, SourceError};
+use crate::table::TableError;
 use crate::{formats, sets};
 
 /// A data set and what a training loop needs to know about it.
@@ -49,6 +51,17 @@ pub enum LoadError {
         /// What should be there.
         hint: String,
     },
+    /// A file of examples is not as it should be.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// An option that this data does not know, or that is out of range.
+    #[error("{key}: {reason}")]
+    Option {
+        /// The key of the option.
+        key: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The pixels are all the same.
     #[error(transparent)]
     Normalization(#[from] NormalizationError),
@@ -74,16 +87,27 @@ impl LoadError {
 /// # Ok::<(), evenkeel_data::LoadError>(())
 /// ```
 pub fn load(name: &str, progress: &mut dyn Progress) -> Result<Loaded, LoadError> {
-    load_from(Cache::open, name, progress)
+    load_with(name, &DataOptions::default(), progress)
+}
+
+/// As [`load()`], with what the user says about files of their own.
+pub fn load_with(
+    name: &str,
+    options: &DataOptions,
+    progress: &mut dyn Progress,
+) -> Result<Loaded, LoadError> {
+    load_from(Cache::open, name, options, progress)
 }
 
 fn load_from(
     cache: impl FnOnce() -> Result<Cache, SourceError>,
     name: &str,
+    options: &DataOptions,
     progress: &mut dyn Progress,
 ) -> Result<Loaded, LoadError> {
-    if let Some((format, folder)) = formats::parse(name) {
-        let data = (format.load)(folder)?;
+    check(name, options)?;
+    if let Some((format, path)) = formats::parse(name) {
+        let data = (format.load)(path, options)?;
         let normalization = Normalization::measure(data.train())?;
         return Ok(Loaded { sha256: Some(fingerprint(&data)), data, normalization });
     }
@@ -99,6 +123,23 @@ pub fn check_name(name: &str) -> Result<(), LoadError> {
         find(name)?;
     }
     Ok(())
+}
+
+/// Whether this data knows these options, and their values are in range.
+pub fn check(name: &str, options: &DataOptions) -> Result<(), LoadError> {
+    check_name(name)?;
+    let known = formats::parse(name).map_or(&[][..], |(format, _)| format.options);
+    if let Some(key) = options.set_keys().into_iter().find(|key| !known.contains(&key.as_str())) {
+        let with: Vec<&str> = formats::ALL
+            .iter()
+            .filter(|format| format.options.contains(&key.as_str()))
+            .map(|f| f.usage)
+            .collect();
+        let reason = format!("'{name}' has no such option; it works with {}", with.join(" and "));
+        return Err(LoadError::Option { key, reason });
+    }
+    let bad = |(key, reason): (&str, String)| LoadError::Option { key: key.to_owned(), reason };
+    options.check().map_err(bad)
 }
 
 /// The number of classes of a data set, where its name tells.
@@ -117,14 +158,18 @@ fn find(name: &str) -> Result<&'static sets::Entry, LoadError> {
         .ok_or_else(|| SourceError::UnknownName { name: name.to_owned(), known: known_names().join(", ") })?)
 }
 
-/// SHA-256 over the pixels and the label of every example, first those of the training set.
+/// SHA-256 over the pixels (or other bytes) and the label of every example, first those of the training set; then over their
+/// tasks, where the data names them.
 fn fingerprint(data: &DataSet) -> String {
     let mut hash = Sha256::new();
     for part in [data.train(), data.test()] {
         for i in 0..part.len() {
-            hash.update(part.image(i));
+            hash.update(&*part.image(i));
             hash.update(part.label(i).to_le_bytes());
         }
+    }
+    if let Some(tasks) = data.tasks() {
+        tasks.train.iter().chain(&tasks.test).for_each(|task| hash.update(task.to_le_bytes()));
     }
     hex(&hash.finalize())
 }
@@ -139,7 +184,7 @@ mod tests {
     use crate::source::Quiet;
 
     fn in_folder(root: &Path, name: &str) -> Result<Loaded, LoadError> {
-        load_from(|| Ok(Cache::at(root)), name, &mut Quiet)
+        load_from(|| Ok(Cache::at(root)), name, &DataOptions::default(), &mut Quiet)
     }
 
     /// Two training images and one test image of 3 × 2 pixels per class.
@@ -175,7 +220,7 @@ mod tests {
         let mut bytes = Vec::new();
         for part in [loaded.data.train(), loaded.data.test()] {
             for i in 0..part.len() {
-                bytes.extend_from_slice(part.image(i));
+                bytes.extend_from_slice(&part.image(i));
                 bytes.extend(part.label(i).to_le_bytes());
             }
         }

@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-use crate::images::Labelled;
+use crate::examples::Examples;
+use crate::labelled::Labelled;
 
 /// Channel-wise standardisation: `x = (p / 255 − mean) / std`.
 ///
@@ -19,6 +20,7 @@ use crate::images::Labelled;
 pub struct Normalization {
     mean: Vec<f32>,
     std: Vec<f32>,
+    /// Of pixels; empty for other examples.
     tables: Vec<[f32; 256]>,
 }
 
@@ -65,6 +67,34 @@ impl Normalization {
         Self { mean, std, tables }
     }
 
+    /// One mean and one deviation per column of numbers that are not pixels: `x = (v − mean) / std`.
+    pub fn of_columns(mean: Vec<f32>, std: Vec<f32>) -> Result<Self, NormalizationError> {
+        let Self { mean, std, .. } = Self::new(mean, std)?;
+        Ok(Self { mean, std, tables: Vec::new() })
+    }
+
+    /// Numbers that are used as they are.
+    pub fn none() -> Self {
+        Self { mean: Vec::new(), std: Vec::new(), tables: Vec::new() }
+    }
+
+    /// Whether it is for pixels, and not for other numbers.
+    pub fn is_for_pixels(&self) -> bool {
+        !self.tables.is_empty()
+    }
+
+    /// Standardises a row of numbers in place.
+    pub(crate) fn standardise(&self, row: &mut [f32]) {
+        for ((value, mean), std) in row.iter_mut().zip(&self.mean).zip(&self.std) {
+            *value = (*value - mean) / std;
+        }
+    }
+
+    /// The number that most of an example is, where there is one: black of images, and zero of sparse rows.
+    pub fn background(&self) -> f32 {
+        self.tables.first().map_or(0.0, |table| table[0])
+    }
+
     /// The usual values for MNIST: 0.1307 and 0.3081.
     pub fn mnist() -> Self {
         Self::checked(vec![0.1307], vec![0.3081])
@@ -90,8 +120,37 @@ impl Normalization {
         Self::checked(vec![0.0; channels.max(1)], vec![1.0; channels.max(1)])
     }
 
-    /// Measures mean and (population) deviation of every channel over all pixels of `set`.
+    /// Measures mean and (population) deviation over all examples of `set`: of every channel of images, of every column of
+    /// numbers. A column that never changes is only shifted. Sparse rows are used as they are.
     pub fn measure(set: &Labelled) -> Result<Self, NormalizationError> {
+        match &**set.parts().0 {
+            Examples::Images(_) => Self::measure_pixels(set),
+            Examples::Numbers(_) => Self::measure_columns(set),
+            Examples::Sparse(_) => Ok(Self::none()),
+        }
+    }
+
+    fn measure_columns(set: &Labelled) -> Result<Self, NormalizationError> {
+        let columns = set.shape().len();
+        let (mut mean, mut squares) = (vec![0.0_f64; columns], vec![0.0_f64; columns]);
+        let mut row = Vec::new();
+        // Welford's update: no loss of digits where the mean is large.
+        for i in 0..set.len() {
+            row.clear();
+            set.append(i, &Self::none(), &mut row);
+            for ((&value, mean), squares) in row.iter().zip(&mut mean).zip(&mut squares) {
+                let before = f64::from(value) - *mean;
+                *mean += before / (i + 1) as f64;
+                *squares += before * (f64::from(value) - *mean);
+            }
+        }
+        let n = set.len().max(1) as f64;
+        let std = |squares: f64| Some((squares / n).sqrt() as f32).filter(|std| *std > 0.0).unwrap_or(1.0);
+        let mean = mean.into_iter().map(|mean| mean as f32).collect();
+        Self::of_columns(mean, squares.into_iter().map(std).collect())
+    }
+
+    fn measure_pixels(set: &Labelled) -> Result<Self, NormalizationError> {
         let channels = set.shape().channels;
         let mut counts = vec![[0u64; 256]; channels];
         for i in 0..set.len() {
@@ -144,7 +203,7 @@ impl Normalization {
     pub fn gather(&self, set: &Labelled, indices: impl IntoIterator<Item = usize>, out: &mut Vec<f32>) {
         out.clear();
         for i in indices {
-            self.append(set.image(i), out);
+            set.append(i, self, out);
         }
     }
 }

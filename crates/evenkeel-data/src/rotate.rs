@@ -5,7 +5,8 @@
 //! the output in 16.16 fixed point and special-cases right angles; so does this, which is why the
 //! results agree exactly (see `tests/rotate_parity.rs`).
 
-use crate::images::{ImageShape, Labelled};
+use crate::images::ImageShape;
+use crate::labelled::Labelled;
 
 /// A rotation of images of one size, ready to be applied to many.
 ///

@@ -1,11 +1,12 @@
 //! Batches as pure functions of a seed and an iteration.
 
 use rand::Rng;
+use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
 use crate::buffer::replay_buffer;
-use crate::images::Labelled;
-use crate::random::{below, distinct, generator};
+use crate::labelled::Labelled;
+use crate::random::{below, between, distinct, generator};
 use crate::task_stream::TaskStream;
 
 /// One training example of a stream.
@@ -27,7 +28,7 @@ pub struct ExampleId {
 /// use evenkeel_data::streams::{Split, StreamKind};
 /// use evenkeel_data::{Sampler, digits};
 ///
-/// let stream = Split::new(2).cut(&digits(200, 50, 0))?;
+/// let stream = Split::new(2).cut(&digits(200, 50, 0), 0)?;
 /// let batch = Sampler::joint(7).batch(&stream, 2, 201, 128)?;
 /// assert_eq!(batch.len(), 128);
 /// assert!(batch.iter().all(|example| example.task < 2));
@@ -95,7 +96,7 @@ impl Sampler {
             None => Plan::Joint { sizes: (0..task).map(size).collect() },
             Some(capacity) => Plan::Replay {
                 task: task - 1,
-                size: size(task - 1),
+                sizes: [task.checked_sub(2).map(size), Some(size(task - 1))],
                 buffer: replay_buffer(stream, self.seed, capacity, task - 1),
             },
         };
@@ -112,23 +113,48 @@ pub struct TaskSampler {
 
 #[derive(Debug, Clone)]
 enum Plan {
-    Joint { sizes: Vec<usize> },
-    Replay { task: usize, size: usize, buffer: Vec<ExampleId> },
+    Joint {
+        sizes: Vec<usize>,
+    },
+    /// `sizes`: of the task before, if there is one, and of the task itself.
+    Replay {
+        task: usize,
+        sizes: [Option<usize>; 2],
+        buffer: Vec<ExampleId>,
+    },
 }
 
 impl TaskSampler {
     /// The batch of iteration `iteration`, counted from 1 over all tasks.
     pub fn batch(&self, iteration: u64, size: usize) -> Vec<ExampleId> {
+        self.drifting(iteration, 1.0, size)
+    }
+
+    /// A batch while the stream drifts into the task: each example is drawn as in this task with probability `arrived`, and
+    /// else as in the task before. At 1, and in the first task, it is [`batch`](Self::batch).
+    pub fn drifting(&self, iteration: u64, arrived: f64, size: usize) -> Vec<ExampleId> {
         let mut rng = generator(self.seed, *b"batches.", iteration);
+        // Nothing is drawn where nothing is open: streams without drift have the batches that they always had.
+        let new = |rng: &mut ChaCha8Rng| arrived >= 1.0 || f64::from(between(rng, 0.0, 1.0)) < arrived;
         match &self.plan {
             Plan::Joint { sizes } => {
-                let total = sizes.iter().sum();
-                (0..size).map(|_| locate(sizes, below(&mut rng, total))).collect()
+                let total: usize = sizes.iter().sum();
+                let before = total - sizes.last().copied().unwrap_or(0);
+                let seen = |rng: &mut ChaCha8Rng| if before == 0 || new(rng) { total } else { before };
+                let draw = |_| {
+                    let seen = seen(&mut rng);
+                    locate(sizes, below(&mut rng, seen))
+                };
+                (0..size).map(draw).collect()
             }
-            Plan::Replay { task, size: available, buffer } => {
+            Plan::Replay { task, sizes: [before, available], buffer } => {
                 let replayed = if buffer.is_empty() { 0 } else { size / 2 };
-                let mut batch: Vec<_> =
-                    (replayed..size).map(|_| current(&mut rng, *task, *available)).collect();
+                let available = available.unwrap_or(0);
+                let draw = |_| match before {
+                    Some(before) if !new(&mut rng) => current(&mut rng, *task - 1, *before),
+                    _ => current(&mut rng, *task, available),
+                };
+                let mut batch: Vec<_> = (replayed..size).map(draw).collect();
                 batch.extend((0..replayed).map(|_| buffer[below(&mut rng, buffer.len())]));
                 batch
             }
@@ -201,6 +227,25 @@ mod tests {
         }
         assert_eq!(counts.iter().sum::<usize>(), 400 * 50);
         assert!(chi_square(&counts) < 50.0, "{}", chi_square(&counts));
+    }
+
+    #[test]
+    fn a_drift_moves_from_the_old_mixture_to_the_new_one() {
+        let stream = one_class_per_task(&[30, 30, 30]);
+        for sampler in [Sampler::joint(3), Sampler::replay(3, 12)] {
+            let within = sampler.in_task(&stream, 3).unwrap();
+            let new = |arrived: f64| {
+                let batches = (1..=300).flat_map(|iteration| within.drifting(iteration, arrived, 100));
+                batches.filter(|id| id.task == 2).count() as f64 / 30_000.0
+            };
+            let full = new(1.0);
+            assert_eq!(new(0.0), 0.0);
+            // A standard deviation of about .003.
+            assert!((new(0.5) - full / 2.0).abs() < 0.012, "{} of {full}", new(0.5));
+            assert_eq!(within.drifting(7, 1.0, 50), within.batch(7, 50));
+            let first = sampler.in_task(&stream, 1).unwrap();
+            assert!(first.drifting(7, 0.1, 50).iter().all(|id| id.task == 0));
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //!
 //! let spec: StreamSpec = serde_json::from_str(r#"{"scenario": "split", "classes_per_task": 5}"#)?;
 //! assert_eq!(spec.tasks(10), 2);
-//! assert_eq!(spec.cut(&digits(100, 50, 0))?.len(), 2);
+//! assert_eq!(spec.cut(&digits(100, 50, 0), 0)?.len(), 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -36,11 +36,11 @@ pub trait StreamKind {
     /// What is wrong with the keys, as key and reason, as far as it can be known without the data.
     fn check(&self) -> Result<(), (&'static str, String)>;
 
-    /// The number of tasks for a data set with so many classes; known before the data is there.
+    /// The number of tasks for a data set with so many classes, before the data is there; 0 if only the data can tell.
     fn tasks(&self, classes: usize) -> usize;
 
-    /// Cuts a data set into tasks.
-    fn cut(&self, data: &DataSet) -> Result<TaskStream, StreamError>;
+    /// Cuts a data set into tasks. What is random about them is decided by the seed alone.
+    fn cut(&self, data: &DataSet, seed: u64) -> Result<TaskStream, StreamError>;
 }
 
 /// What changes from one task to the next.
@@ -50,6 +50,10 @@ pub enum ScenarioType {
     ClassIncremental,
     /// The classes stay, and every task shows them in another domain.
     DomainIncremental,
+    /// Classes and domain stay, and every task brings more examples.
+    DataIncremental,
+    /// The data says which task an example belongs to, and anything may be new in it.
+    Given,
 }
 
 impl fmt::Display for ScenarioType {
@@ -57,6 +61,8 @@ impl fmt::Display for ScenarioType {
         f.pad(match self {
             Self::ClassIncremental => "class-incremental",
             Self::DomainIncremental => "domain-incremental",
+            Self::DataIncremental => "data-incremental",
+            Self::Given => "given by the data",
         })
     }
 }
@@ -120,8 +126,8 @@ macro_rules! streams {
             }
 
             /// Cuts a data set into tasks. See [`StreamKind::cut`].
-            pub fn cut(&self, data: &DataSet) -> Result<TaskStream, StreamError> {
-                match self { $(Self::$kind(stream) => stream.cut(data)),+ }
+            pub fn cut(&self, data: &DataSet, seed: u64) -> Result<TaskStream, StreamError> {
+                match self { $(Self::$kind(stream) => stream.cut(data, seed)),+ }
             }
         }
 
@@ -139,4 +145,7 @@ streams! {
     Split = "split" in split;
     Rotated = "rotated" in rotated;
     Domain = "domain" in domain;
+    Permuted = "permuted" in permuted;
+    DataIncremental = "data-incremental" in data_incremental;
+    TaskColumnStream = "task-column" in task_column;
 }

@@ -1,11 +1,15 @@
 //! A sequence of tasks, and batches of its examples.
 
+use std::borrow::Cow;
+
 use rand::Rng;
 
 use crate::augment::CropFlip;
 use crate::dataset::DataSet;
-use crate::images::{ImageShape, Labelled};
+use crate::images::ImageShape;
+use crate::labelled::Labelled;
 use crate::normalize::Normalization;
+use crate::random::{distinct, generator};
 use crate::sample::ExampleId;
 use crate::streams::StreamError;
 
@@ -40,6 +44,32 @@ impl TaskStream {
             return Err(StreamError::EmptyTask { data, task: at + 1, train, test });
         }
         Ok(Self { name, tasks })
+    }
+
+    /// The tasks in another order, in which a task may come several times: `[1, 2, 1]` returns to the first (tasks count
+    /// from 1, and those that are not named are left out).
+    ///
+    /// The training examples of a task that comes several times are dealt out over its visits, so that each visit brings
+    /// new examples of an old task; its test set is the same at every visit. The seed decides which example comes when.
+    pub fn reordered(self, order: &[usize], seed: u64) -> Result<Self, StreamError> {
+        let tasks = self.tasks.len();
+        if let Some(&task) = order.iter().find(|task| **task == 0 || **task > tasks) {
+            return Err(StreamError::TaskOrder { task, tasks });
+        }
+        let mut dealt: Vec<Vec<Task>> = Vec::with_capacity(tasks);
+        for (task, data) in self.tasks.iter().enumerate() {
+            let visits = order.iter().filter(|named| **named == task + 1).count();
+            let examples = data.train.len();
+            if visits > examples {
+                return Err(StreamError::TooManyVisits { task: task + 1, visits, examples });
+            }
+            dealt.push(visited(data, visits, seed, task));
+        }
+        // From the back, so that the first visit comes first.
+        let take = |task: &usize| dealt[task - 1].pop().expect("one share per visit");
+        let mut tasks: Vec<Task> = order.iter().rev().map(take).collect();
+        tasks.reverse();
+        Ok(Self { tasks, ..self })
     }
 
     /// The kind of stream and the data set, as in `split-mnist`.
@@ -84,7 +114,7 @@ impl TaskStream {
     ///
     /// # Panics
     /// If the stream has no such example, as slice indexing does.
-    pub fn example(&self, id: ExampleId) -> (&[u8], u16) {
+    pub fn example(&self, id: ExampleId) -> (Cow<'_, [u8]>, u16) {
         let train = &self.tasks[id.task].train;
         (train.image(id.index as usize), train.label(id.index as usize))
     }
@@ -105,9 +135,9 @@ impl TaskStream {
         images.clear();
         labels.clear();
         for &id in batch {
-            let (image, label) = self.example(id);
-            normalization.append(image, images);
-            labels.push(label);
+            let train = &self.tasks[id.task].train;
+            train.append(id.index as usize, normalization, images);
+            labels.push(train.label(id.index as usize));
         }
     }
 
@@ -130,11 +160,26 @@ impl TaskStream {
         let mut changed = vec![0; self.shape().len()];
         for &id in batch {
             let (image, label) = self.example(id);
-            augment.apply(image, self.shape(), rng, &mut changed);
+            augment.apply(&image, self.shape(), rng, &mut changed);
             normalization.append(&changed, images);
             labels.push(label);
         }
     }
+}
+
+/// The task once per visit, its training examples dealt out.
+fn visited(data: &Task, visits: usize, seed: u64, task: usize) -> Vec<Task> {
+    if visits <= 1 {
+        return vec![data.clone(); visits];
+    }
+    let n = data.train.len();
+    let shuffled = distinct(&mut generator(seed, *b"revisits", task as u64), n, n);
+    let share = |visit: usize| {
+        let mut chosen: Vec<usize> = shuffled.iter().copied().skip(visit).step_by(visits).collect();
+        chosen.sort_unstable();
+        Task { train: data.train.select(&chosen), test: data.test.clone() }
+    };
+    (0..visits).map(share).collect()
 }
 
 #[cfg(test)]
@@ -143,8 +188,30 @@ mod tests {
     use crate::digits;
     use crate::streams::{Split, StreamKind};
 
+    #[test]
+    fn a_task_that_comes_again_brings_new_examples_and_the_same_test() {
+        let stream = stream().reordered(&[1, 2, 1], 5).unwrap();
+        assert_eq!(stream.len(), 3);
+        let sizes: Vec<usize> = stream.tasks().iter().map(|task| task.train.len()).collect();
+        assert_eq!(sizes, [10, 20, 10]);
+        assert_eq!(stream.task(0).test.labels(), stream.task(2).test.labels());
+        assert_eq!(stream.task(0).test.image(3), stream.task(2).test.image(3));
+        let images = |task: usize| (0..10).map(move |i| (task, i));
+        let all: std::collections::BTreeSet<Vec<u8>> =
+            images(0).chain(images(2)).map(|(t, i)| stream.task(t).train.image(i).into_owned()).collect();
+        assert_eq!(all.len(), 20);
+    }
+
+    #[test]
+    fn an_order_names_tasks_that_there_are() {
+        let error = |order: &[usize]| stream().reordered(order, 0).unwrap_err().to_string();
+        assert_eq!(error(&[1, 6]), "task_order: names task 6, but the stream has the tasks 1 to 5");
+        assert_eq!(error(&[0]), "task_order: names task 0, but the stream has the tasks 1 to 5");
+        assert_eq!(error(&[2; 21]), "task_order: visits task 2 21 times, but it has 20 training examples");
+    }
+
     fn stream() -> TaskStream {
-        Split::new(2).cut(&digits(100, 50, 0)).unwrap()
+        Split::new(2).cut(&digits(100, 50, 0), 0).unwrap()
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Small streams for tests.
 
 use crate::dataset::DataSet;
-use crate::images::{ImageShape, Images, Labelled};
+use crate::images::{ImageShape, Images};
+use crate::labelled::Labelled;
 use crate::streams::{Rotated, Split, StreamKind};
 use crate::task_stream::TaskStream;
 
@@ -20,10 +21,10 @@ pub(crate) fn data(counts: &[usize]) -> DataSet {
 
 /// A split stream of one class per task.
 pub(crate) fn one_class_per_task(counts: &[usize]) -> TaskStream {
-    Split::new(1).cut(&data(counts)).unwrap()
+    Split::new(1).cut(&data(counts), 0).unwrap()
 }
 
 /// A rotated stream with all classes in each of `tasks` tasks.
 pub(crate) fn all_classes_in_each_task(counts: &[usize], tasks: usize) -> TaskStream {
-    Rotated::new(vec![0.0; tasks]).cut(&data(counts)).unwrap()
+    Rotated::new(vec![0.0; tasks]).cut(&data(counts), 0).unwrap()
 }

@@ -10,6 +10,7 @@ pub mod figures;
 pub mod folders;
 pub mod groups;
 pub mod mean_curves;
+pub mod own_curves;
 pub mod per_seed;
 pub(crate) mod run_again;
 pub mod section;
@@ -19,6 +20,7 @@ pub mod terminal;
 
 pub use self::folders::Folders;
 pub use self::groups::{Group, LeftOut, Lineup, Measure, Runs};
+pub use self::own_curves::OwnCurves;
 pub use self::section::document;
 pub use self::summary::Summary;
 pub use self::terminal::Format;

@@ -57,7 +57,7 @@ impl Workload {
     /// depends on how much of an image is black.
     pub fn mlp() -> anyhow::Result<Self> {
         let experiment = Experiment::named("split-mnist")?;
-        let data = prepare(&experiment.settings, &mut FetchProgress::default())?;
+        let data = prepare(&experiment.settings, 0, &mut FetchProgress::default())?;
         let evaluated = data.stream.task(0).test.len();
         let flops = 2.0 * f64::from(784 * 400 + 400 * 400 + 400 * 10);
         Ok(Self { name: "mlp", spec: first_task(&experiment)?, data, evaluated, warm_up: 20, flops })
@@ -81,7 +81,7 @@ impl Workload {
         Ok(Self {
             name: "resnet",
             spec: first_task(&experiment)?,
-            data: cut(&experiment.settings, loaded)?,
+            data: cut(&experiment.settings, 0, loaded)?,
             evaluated: 1000,
             warm_up: 2,
             flops: resnet_flops(),

@@ -6,6 +6,7 @@ mod data;
 mod error;
 mod execute;
 mod export;
+mod groups;
 mod interrupt;
 mod list;
 mod metrics;

@@ -19,6 +19,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::sync::Semaphore;
 
+use crate::analysis::own_curves::OwnSource;
 use crate::analysis::{Folders, document};
 
 /// Files are looked at no more often than this, however many pages ask.
@@ -47,6 +48,8 @@ pub struct Server {
 struct Pages {
     port: u16,
     dirs: Vec<PathBuf>,
+    /// Curves of other programs.
+    own: Vec<OwnSource>,
     /// The optimizer that the others are compared with.
     against: Option<String>,
     cache: Mutex<Cache>,
@@ -67,6 +70,7 @@ impl Server {
     pub fn bind(
         address: SocketAddr,
         dirs: Vec<PathBuf>,
+        own: Vec<OwnSource>,
         against: Option<String>,
     ) -> Result<Self, Box<dyn Error + Send + Sync>> {
         if !address.ip().is_loopback() {
@@ -75,7 +79,7 @@ impl Server {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let pages = Pages { port: address.port(), dirs, against, cache: Mutex::default() };
+        let pages = Pages { port: address.port(), dirs, own, against, cache: Mutex::default() };
         Ok(Self { listener, address, pages: Arc::new(pages) })
     }
 
@@ -166,7 +170,7 @@ impl Pages {
     /// Looks at the files if the last look is too long ago.
     fn look(&self, cache: &mut Cache) {
         if cache.looked.is_none_or(|looked| looked.elapsed() >= FRESH_FOR) {
-            cache.version = Folders::read(&self.dirs).version();
+            cache.version = Folders::read_with(&self.dirs, &self.own).version();
             cache.looked = Some(Instant::now());
         }
     }
@@ -181,8 +185,9 @@ impl Pages {
         }
         // A point that is added in the meantime gives another version: the page asks again.
         let version = cache.version.clone();
-        let page = document("evenkeel, live", Folders::read(&self.dirs), self.against.as_deref())
-            .to_live_html(&version);
+        let page =
+            document("evenkeel, live", Folders::read_with(&self.dirs, &self.own), self.against.as_deref())
+                .to_live_html(&version);
         cache.page = Some((version, page.clone()));
         page
     }

@@ -7,11 +7,12 @@ pub mod experiment;
 mod keys;
 pub mod optimizers;
 pub mod plan;
+mod schedule;
 
 use std::fmt;
 
 use evenkeel::optim::Rule;
-use evenkeel_data::StreamSpec;
+use evenkeel_data::{DataOptions, StreamSpec};
 use evenkeel_models::ModelSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -50,12 +51,24 @@ pub struct RunSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// A name of `evenkeel data list`, or `idx:DIR` or `folder:DIR` for files of your own.
+    /// A name of `evenkeel data list`, or a prefix and a path, such as `folder:DIR`, for files of your own.
     pub data: String,
+    /// How files of your own are read.
+    #[serde(default, skip_serializing_if = "DataOptions::is_empty")]
+    pub data_options: DataOptions,
     /// How the data becomes a sequence of tasks.
     pub stream: StreamSpec,
+    /// The tasks in another order, from 1, in which a task may come again; each once, in order, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_order: Option<Vec<usize>>,
     /// Iterations per task.
     pub iterations: u64,
+    /// Iterations of each task, where they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_iterations: Option<Vec<u64>>,
+    /// Iterations over which the data drifts from one task into the next; a sudden switch if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<u64>,
     /// Examples per batch.
     pub batch: usize,
     /// The network.
@@ -81,9 +94,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The task, from 1, that an iteration, from 1, belongs to.
-    pub fn task_of(&self, iteration: u64) -> usize {
-        ((iteration - 1) / self.iterations) as usize + 1
+    /// What decides which examples there are: the name of the data and how it is read.
+    pub fn data_key(&self) -> String {
+        format!("{} {}", self.data, serde_json::to_string(&self.data_options).unwrap_or_default())
     }
 }
 

@@ -57,12 +57,46 @@ impl AllTask {
     }
 }
 
+/// The gap of every old task at every switch: for each switch `k−1 → k` those of the tasks `i < k`,
+/// `SG_{i,k} = (E_{i,k−1} − m_{i,k}) / E_{i,k−1}`, with `E` the accuracy on the test set of task `i` at the end of task `k−1`
+/// and `m` its minimum within task `k`. For `i = 1` it is the paper's gap.
+///
+/// `None` as for [`AllTask::of`], and where a task has no accuracy to lose.
+pub fn old_task_gaps(curve: &Curve) -> Option<Vec<Vec<f64>>> {
+    if curve.tasks() < 2 {
+        return None;
+    }
+    let ends: Vec<_> = curve.task_ends().collect();
+    let gap = |task: usize, k: usize| {
+        let before = ends[k - 2].acc_of(task).filter(|before| *before > 0.0)?;
+        let points = curve.points()[curve.task_range(k)].iter();
+        let lowest =
+            points.map(|point| point.acc_of(task)).try_fold(f64::INFINITY, |m, a| Some(a?.min(m)))?;
+        Some((before - lowest) / before)
+    };
+    (2..=curve.tasks()).map(|k| (1..k).map(|task| gap(task, k)).collect()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Metrics;
     use crate::curve::Point;
     use crate::testing::{assert_close, curve, points};
+
+    #[test]
+    fn every_old_task_has_its_gap_at_every_switch() {
+        let gaps = old_task_gaps(&Curve::new(filled()).unwrap()).unwrap();
+        assert_eq!(gaps.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
+        assert_close(gaps[0][0], 60.0 / 90.0);
+        // Task 1 falls from 60 to 40, task 2 from 80 to 20.
+        assert_close(gaps[1][0], 20.0 / 60.0);
+        assert_close(gaps[1][1], 60.0 / 80.0);
+        let mut missing = filled();
+        missing[3].task_acc[0] = None;
+        assert_eq!(old_task_gaps(&Curve::new(missing).unwrap()), None);
+        assert_eq!(old_task_gaps(&curve(&[&[90.0, 80.0]])), None);
+    }
 
     fn filled() -> Vec<Point> {
         let mut points = points(&[&[90.0], &[30.0, 60.0], &[40.0, 50.0]]);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::interval::{FEWEST_SEEDS, Interval};
-use crate::student_t::{lower_tail, two_sided_p};
+use crate::student_t::{lower_tail, t_quantile_95, two_sided_p};
 
 /// What a claim says of a number: a difference between two methods on the same seed, or one method's own.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -80,6 +80,44 @@ impl Evidence {
     }
 }
 
+impl Evidence {
+    /// Of two groups of seeds that are no pairs: Welch's test of the difference of their means, `ā − b̄`, which does not assume
+    /// equal spread.
+    ///
+    /// `s² = s_a²/n_a + s_b²/n_b`, with Welch's and Satterthwaite's degrees of freedom rounded down. `n` of the interval is the
+    /// smaller of both, and its deviation that of the difference, `s·√n`. Only for *less* and *more*; `None` for another side,
+    /// or where a value is not finite.
+    ///
+    /// ```
+    /// use evenkeel_metrics::{Evidence, Side};
+    ///
+    /// let evidence = Evidence::welch(&[3.0, 4.0, 5.0, 4.0], &[1.0, 2.0, 1.5], Side::More).unwrap();
+    /// assert!((evidence.interval.mean - 2.5).abs() < 1e-12 && evidence.p.unwrap() < 0.01);
+    /// ```
+    pub fn welch(a: &[f64], b: &[f64], side: Side) -> Option<Self> {
+        let (a, b) = (Interval::of(a)?, Interval::of(b)?);
+        let mean = a.mean - b.mean;
+        let direction = match side {
+            Side::Less => towards(mean < 0.0),
+            Side::More => towards(mean > 0.0),
+            _ => return None,
+        };
+        let n = a.n.min(b.n);
+        let errors = a.standard_error().zip(b.standard_error());
+        let error = errors.map(|(a, b)| (a * a + b * b).sqrt());
+        let df = errors.zip(error).map_or(0, |((ea, eb), error)| {
+            let parts = ea.powi(4) / (a.n - 1) as f64 + eb.powi(4) / (b.n - 1) as f64;
+            // Seeds that all agree on both sides: the smaller group decides.
+            if parts > 0.0 { (error.powi(4) / parts).floor() as usize } else { n - 1 }
+        });
+        let tested = error.filter(|_| n >= FEWEST_SEEDS);
+        let ci95 = tested.zip(t_quantile_95(df)).map(|(error, t)| [mean - t * error, mean + t * error]);
+        let statistic = |error: f64| if mean == 0.0 { 0.0 } else { mean / error };
+        let interval = Interval { n, mean, sd: error.map(|error| error * (n as f64).sqrt()), ci95 };
+        Some(Self { side, interval, direction, p: tested.map(|error| two_sided_p(statistic(error), df)) })
+    }
+}
+
 fn towards(yes: bool) -> Direction {
     if yes { Direction::For } else { Direction::Against }
 }
@@ -119,6 +157,31 @@ fn above(interval: &Interval, value: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::testing::assert_close;
+
+    #[test]
+    fn welch_agrees_with_a_computation_by_hand() {
+        // Means 20.5 and 15; s² = 35/3 of 4 values, and 4 of 3.
+        let (a, b) = ([17.0, 19.0, 21.0, 25.0], [13.0, 15.0, 17.0]);
+        let evidence = Evidence::welch(&a, &b, Side::More).unwrap();
+        let error = (35.0_f64 / 12.0 + 4.0 / 3.0).sqrt();
+        let df = (error.powi(4) / ((35.0_f64 / 12.0).powi(2) / 3.0 + (4.0_f64 / 3.0).powi(2) / 2.0)).floor();
+        assert_eq!(df, 4.0);
+        // t = 5.5 / 2.0616 = 2.668; with 4 degrees of freedom p = 0.0559, and the 0.975 quantile is 2.7764.
+        assert!((evidence.p.unwrap() - 0.0559).abs() < 2e-4, "{evidence:?}");
+        let [low, high] = evidence.interval.ci95.unwrap();
+        assert!((low - (5.5 - 2.7764 * error)).abs() < 1e-3 && (high - (5.5 + 2.7764 * error)).abs() < 1e-3);
+        assert_eq!((evidence.interval.n, evidence.direction), (3, Direction::For));
+    }
+
+    #[test]
+    fn welch_needs_three_seeds_on_both_sides_and_a_plain_side() {
+        assert_eq!(Evidence::welch(&[1.0, 2.0, 3.0], &[1.0, 2.0], Side::Less).unwrap().p, None);
+        assert_eq!(Evidence::welch(&[1.0], &[2.0], Side::Less).unwrap().interval.ci95, None);
+        assert!(Evidence::welch(&[1.0; 3], &[2.0; 3], Side::Within(1.0)).is_none());
+        assert!(Evidence::welch(&[1.0; 3], &[f64::NAN; 3], Side::Less).is_none());
+        let certain = Evidence::welch(&[1.0; 3], &[2.0; 3], Side::Less).unwrap();
+        assert_eq!((certain.p, certain.direction), (Some(0.0), Direction::For));
+    }
 
     #[test]
     fn the_sign_of_the_mean_says_where_it_points() {

@@ -83,6 +83,8 @@ quantities! {
     loss_spike;
     all_task_min;
     all_task_wc;
+    all_task_sg;
+    all_task_worst_sg;
 }
 
 /// The quantity of that name.

@@ -57,7 +57,7 @@ pub enum FolderError {
         found: usize,
     },
     /// Fewer images than asked for.
-    #[error("{path}: has {found} images (.jpg, .jpeg, .png), but {wanted} are needed", path = path.display())]
+    #[error("{path}: has {found} images (JPEG, PNG, WebP), but {wanted} are needed; hint: with folder:DIR two per class suffice, and test_fraction says how many test", path = path.display())]
     TooFewImages {
         /// The folder of the class.
         path: PathBuf,
@@ -76,7 +76,7 @@ pub enum FolderError {
     },
     /// An image of another size than those before it.
     #[error(
-        "{path}: is {}×{} (height × width), but {}×{} is expected; hint: give a target size to resize to",
+        "{path}: is {}×{} (height × width), but {}×{} is expected; hint: give a size to resize all to, such as resize=84",
         found.0, found.1, expected.0, expected.1, path = path.display()
     )]
     Size {

@@ -1,7 +1,11 @@
 //! Which file is which example.
 
-use std::fs;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use image::ImageFormat;
 
 use super::{FolderError, FolderOptions};
 
@@ -30,12 +34,16 @@ fn by_folder(
     test: &Path,
     options: &FolderOptions,
 ) -> Result<Listing, FolderError> {
-    let name = |folder: &PathBuf| folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    // As the operating system has them: names need not be Unicode.
+    let name = |folder: &PathBuf| folder.file_name().map(OsStr::to_owned);
     let folders = [class_folders(train, options)?, class_folders(test, options)?];
     let [train_names, test_names] = folders.each_ref().map(|f| f.iter().filter_map(name).collect::<Vec<_>>());
     let alone = train_names.iter().find(|n| !test_names.contains(n));
     if let Some(class) = alone.or_else(|| test_names.iter().find(|n| !train_names.contains(n))) {
-        return Err(FolderError::ClassMismatch { path: root.to_owned(), class: class.clone() });
+        return Err(FolderError::ClassMismatch {
+            path: root.to_owned(),
+            class: class.to_string_lossy().into_owned(),
+        });
     }
     let mut listing = Listing { classes: train_names.len(), train: Vec::new(), test: Vec::new() };
     let [train, test] = folders;
@@ -53,10 +61,21 @@ fn by_name(root: &Path, folders: Vec<PathBuf>, options: &FolderOptions) -> Resul
     let folders = limited(root, folders, options)?;
     let mut listing = Listing { classes: folders.len(), train: Vec::new(), test: Vec::new() };
     for (label, folder) in folders.iter().enumerate() {
-        let files = images(folder, options.train.saturating_add(options.test))?;
+        let wanted = match options.test_fraction {
+            Some(_) => 2,
+            None => options.train.saturating_add(options.test),
+        };
+        let files = images(folder, wanted)?;
+        let (train, test) = match options.test_fraction {
+            Some(share) => {
+                let test = ((files.len() as f64 * share).round() as usize).clamp(1, files.len() - 1);
+                (files.len() - test, test)
+            }
+            None => (options.train, options.test),
+        };
         let label = |file: &PathBuf| (file.clone(), label as u16);
-        listing.train.extend(files[..options.train].iter().map(label));
-        listing.test.extend(files[files.len() - options.test..].iter().map(label));
+        listing.train.extend(files[..train].iter().map(label));
+        listing.test.extend(files[files.len() - test..].iter().map(label));
     }
     Ok(listing)
 }
@@ -88,13 +107,22 @@ fn limited(
 fn images(folder: &Path, wanted: usize) -> Result<Vec<PathBuf>, FolderError> {
     let is_image = |path: &Path| {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-        matches!(extension.as_deref(), Some("jpg" | "jpeg" | "png")) && path.is_file()
+        let named = matches!(extension.as_deref(), Some("jpg" | "jpeg" | "png" | "webp"));
+        path.is_file() && (named || begins_as_image(path))
     };
     let files = entries(folder, is_image)?;
     if files.len() < wanted {
         return Err(FolderError::TooFewImages { path: folder.to_owned(), wanted, found: files.len() });
     }
     Ok(files)
+}
+
+/// Whether the first bytes are those of JPEG, PNG or WebP.
+fn begins_as_image(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut start));
+    let format = read.ok().and_then(|_| image::guess_format(&start).ok());
+    matches!(format, Some(ImageFormat::Jpeg | ImageFormat::Png | ImageFormat::WebP))
 }
 
 /// What a folder holds and `keep` accepts, sorted by name, hidden entries left out.

@@ -18,7 +18,8 @@ fn message(root: &TempDir, options: FolderOptions) -> String {
     text
 }
 
-const TWO_AND_ONE: FolderOptions = FolderOptions { size: None, train: 2, test: 1, classes: None };
+const TWO_AND_ONE: FolderOptions =
+    FolderOptions { size: None, channels: 3, test_fraction: None, train: 2, test: 1, classes: None };
 
 #[test]
 fn one_folder_per_class_is_split_by_sorted_file_name() {
@@ -74,7 +75,7 @@ fn missing_and_broken_images_are_named() {
     assert!(message(&root, TWO_AND_ONE).contains("holds no folders"));
     save(&root, "n01/a.png", (4, 4), 1);
     let text = message(&root, TWO_AND_ONE);
-    assert!(text.contains("n01: has 1 images (.jpg, .jpeg, .png), but 3 are needed"), "{text}");
+    assert!(text.contains("n01: has 1 images (JPEG, PNG, WebP), but 3 are needed"), "{text}");
     fs::write(root.path().join("n01/b.png"), "no picture").unwrap();
     save(&root, "n01/c.png", (4, 4), 1);
     assert!(message(&root, TWO_AND_ONE).contains("b.png: cannot be decoded"));
@@ -82,4 +83,40 @@ fn missing_and_broken_images_are_named() {
     assert!(message(&root, wanted).contains("has 1 classes, but 2 are asked for"));
     let gone = load(&root.path().join("gone"), TWO_AND_ONE).unwrap_err().to_string();
     assert!(gone.contains("gone: cannot be read"), "{gone}");
+}
+
+#[test]
+fn a_share_of_any_number_tests_and_files_are_known_by_their_content() {
+    let root = TempDir::new().unwrap();
+    for i in 0..5 {
+        save(&root, &format!("a/{i}.png"), (2, 2), i);
+        save(&root, &format!("b/{i}.webp"), (2, 2), 50);
+    }
+    // Names that say nothing, or something else.
+    fs::rename(root.path().join("a/0.png"), root.path().join("a/0")).unwrap();
+    fs::rename(root.path().join("a/1.png"), root.path().join("a/1.jpg")).unwrap();
+    let grey = FolderOptions { channels: 1, test_fraction: Some(0.2), ..FolderOptions::default() };
+    let data = load(root.path(), grey).unwrap();
+    assert_eq!((data.train().len(), data.test().len()), (8, 2));
+    assert_eq!(data.shape(), ImageShape::new(1, 2, 2));
+    let most = FolderOptions { test_fraction: Some(0.99), ..grey };
+    assert_eq!(load(root.path(), most).unwrap().train().len(), 2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_need_not_be_unicode() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let root = TempDir::new().unwrap();
+    for class in [b"a\xff".as_slice(), b"a\xfe"] {
+        for part in ["train", "test"] {
+            let folder = root.path().join(part).join(std::ffi::OsStr::from_bytes(class));
+            fs::create_dir_all(&folder).unwrap();
+            let image = RgbImage::from_pixel(2, 2, Rgb([class[1], 10, 20]));
+            image.save(folder.join("x.png")).unwrap();
+        }
+    }
+    let data = load(root.path(), FolderOptions::default()).unwrap();
+    assert_eq!((data.classes(), data.train().image(0)[0]), (2, 0xfe));
 }

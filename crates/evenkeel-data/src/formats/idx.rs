@@ -11,7 +11,8 @@ pub(super) static ENTRY: Format = Format {
     prefix: "idx",
     usage: "idx:DIR",
     summary: "grey images in the four files of MNIST's format, plain or with .gz",
-    load,
+    options: &[],
+    load: |folder, _| load(folder),
 };
 
 /// Labels are bytes.

@@ -110,6 +110,8 @@ pub struct Variant {
 /// How a mirror, and a user who supplies files by hand, packs a data set.
 #[derive(Debug, Clone, Copy)]
 pub enum Packing {
+    /// Each file on its own, as it is.
+    Plain,
     /// Each file on its own, named `<file>.gz`.
     Gzip,
     /// All files in one archive of this name.

@@ -13,7 +13,8 @@ pub(super) static ENTRY: Entry = Entry {
     sparse: false,
     normalization: Normalization::imagenet,
     origin: Origin::Provided {
-        instruction: "mini-ImageNet cannot be downloaded: put one folder of images per class there",
+        instruction: "mini-ImageNet cannot be downloaded: put train/ and val/ there, each with one folder of images per class (500 and 100), or one \
+                      folder of 600 per class",
         read: |root| {
             let options =
                 FolderOptions { size: Some((84, 84)), classes: Some(CLASSES), ..FolderOptions::default() };

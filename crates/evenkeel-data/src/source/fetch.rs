@@ -118,6 +118,7 @@ impl Job<'_> {
             Packing::Gzip => {
                 self.missing.iter().map(|spec| (format!("{}.gz", spec.name), vec![*spec])).collect()
             }
+            Packing::Plain => self.missing.iter().map(|spec| (spec.name.to_owned(), vec![*spec])).collect(),
             Packing::TarGzip(name) => vec![(name.to_owned(), self.missing.clone())],
         }
     }
@@ -184,6 +185,7 @@ impl Job<'_> {
         let missing: Vec<String> = self.missing.iter().map(|spec| spec.name.to_owned()).collect();
         let provide = match self.download.packing {
             Packing::Gzip => "these files (or each with .gz)".to_owned(),
+            Packing::Plain => "these files".to_owned(),
             Packing::TarGzip(name) => format!("these files (or {name})"),
         };
         Err(SourceError::Unavailable {
@@ -204,7 +206,7 @@ fn unpack_into(
     wanted: &[&'static FileSpec],
 ) -> Result<(), Failure> {
     match (packing, wanted) {
-        (Packing::Gzip, [spec]) => {
+        (Packing::Gzip | Packing::Plain, [spec]) => {
             let content = unpack::file(file, spec.max_size())?;
             cache.install(entry, spec, &content)?;
             missing.retain(|other| other.name != spec.name);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ScenarioType, StreamError, StreamKind};
 use crate::dataset::DataSet;
-use crate::images::Labelled;
+use crate::labelled::Labelled;
 use crate::task_stream::{Task, TaskStream};
 
 /// The k-th fine class of every coarse class makes up task k.
@@ -39,7 +39,7 @@ impl StreamKind for Domain {
         self.domains
     }
 
-    fn cut(&self, data: &DataSet) -> Result<TaskStream, StreamError> {
+    fn cut(&self, data: &DataSet, _seed: u64) -> Result<TaskStream, StreamError> {
         let coarse =
             data.coarse().ok_or_else(|| StreamError::NoCoarseLabels { data: data.name().to_owned() })?;
         let sets = [(data.train(), &coarse.train), (data.test(), &coarse.test)];
@@ -101,22 +101,22 @@ mod tests {
     fn the_kth_fine_class_of_every_coarse_one_is_taken() {
         // Coarse 0 holds the fine classes 0, 2, 4; coarse 1 holds 1, 3, 5.
         let data = with_coarse(12, |i| (i % 6) as u16, |i| (i % 2) as u16);
-        let stream = Domain { domains: 2 }.cut(&data).unwrap();
+        let stream = Domain { domains: 2 }.cut(&data, 0).unwrap();
         assert_eq!((stream.len(), stream.outputs()), (2, 2));
         assert_eq!(stream.task(1).train.labels(), [0, 1, 0, 1]);
         let pixels: Vec<u8> = (0..4).map(|i| stream.task(1).train.image(i)[0]).collect();
         assert_eq!(pixels, [2, 3, 8, 9]);
-        let error = Domain { domains: 4 }.cut(&data).unwrap_err().to_string();
+        let error = Domain { domains: 4 }.cut(&data, 0).unwrap_err().to_string();
         assert_eq!(error, "toy: 4 tasks need 4 fine classes in every coarse class; class 0 has 3");
-        assert!(Domain { domains: usize::MAX }.cut(&data).is_err());
-        assert!(Domain { domains: 0 }.cut(&data).is_err() && Domain { domains: 0 }.check().is_err());
+        assert!(Domain { domains: usize::MAX }.cut(&data, 0).is_err());
+        assert!(Domain { domains: 0 }.cut(&data, 0).is_err() && Domain { domains: 0 }.check().is_err());
     }
 
     #[test]
     fn coarse_labels_must_be_there_and_agree() {
         let two = Domain { domains: 2 };
-        assert!(matches!(two.cut(&digits(20, 10, 0)), Err(StreamError::NoCoarseLabels { .. })));
+        assert!(matches!(two.cut(&digits(20, 10, 0), 0), Err(StreamError::NoCoarseLabels { .. })));
         let data = with_coarse(12, |i| (i % 3) as u16, |i| (i % 2) as u16);
-        assert!(matches!(Domain { domains: 1 }.cut(&data), Err(StreamError::AmbiguousCoarse { .. })));
+        assert!(matches!(Domain { domains: 1 }.cut(&data, 0), Err(StreamError::AmbiguousCoarse { .. })));
     }
 }

@@ -22,7 +22,7 @@ pub enum StreamError {
         /// The number of classes that it has.
         classes: usize,
         /// The number of classes per task.
-        per_task: usize,
+        per_task: String,
     },
     /// A listed order of classes does not divide into tasks of that size.
     #[error("class_order: {classes} classes do not divide into tasks of {per_task}")]
@@ -30,7 +30,7 @@ pub enum StreamError {
         /// The number of classes that are named.
         classes: usize,
         /// The number of classes per task.
-        per_task: usize,
+        per_task: String,
     },
     /// A class that the data set does not have.
     #[error("{data}: task {task} asks for class {class}, but there are {classes} classes")]
@@ -71,6 +71,38 @@ pub enum StreamError {
         data: String,
         /// What was given as an angle.
         degrees: f64,
+    },
+    /// Something that only images have was asked of other data.
+    #[error("{data}: holds no images, and only images can be rotated")]
+    NotImages {
+        /// The name of the data set.
+        data: String,
+    },
+    /// A stream by task from a data set that names no tasks.
+    #[error(
+        "{data}: names no task per example; a task-column stream needs a column called task (features: and text: read one)"
+    )]
+    NoTaskColumn {
+        /// The name of the data set.
+        data: String,
+    },
+    /// A task in the order of tasks that the stream does not have.
+    #[error("task_order: names task {task}, but the stream has the tasks 1 to {tasks}")]
+    TaskOrder {
+        /// The task, counted from 1.
+        task: usize,
+        /// The number of tasks of the stream.
+        tasks: usize,
+    },
+    /// More visits of a task than it has training examples to deal out.
+    #[error("task_order: visits task {task} {visits} times, but it has {examples} training examples")]
+    TooManyVisits {
+        /// The task, counted from 1.
+        task: usize,
+        /// How often the order names it.
+        visits: usize,
+        /// The number of its training examples.
+        examples: usize,
     },
     /// A domain stream from a data set without superclasses.
     #[error("{data}: has no coarse labels; a domain stream needs them (cifar100 has)")]

@@ -50,9 +50,12 @@ impl StreamKind for Rotated {
         self.degrees.len()
     }
 
-    fn cut(&self, data: &DataSet) -> Result<TaskStream, StreamError> {
+    fn cut(&self, data: &DataSet, _seed: u64) -> Result<TaskStream, StreamError> {
         if let Some(&degrees) = self.degrees.iter().find(|d| !d.is_finite()) {
             return Err(StreamError::BadAngle { data: data.name().to_owned(), degrees });
+        }
+        if !data.train().is_images() {
+            return Err(StreamError::NotImages { data: data.name().to_owned() });
         }
         let task = |&d: &f64| Task { train: rotate(data.train(), d), test: rotate(data.test(), d) };
         TaskStream::new("rotated", data, self.degrees.iter().map(task).collect())
@@ -67,7 +70,7 @@ mod tests {
     #[test]
     fn tasks_keep_the_labels_and_share_the_upright_pixels() {
         let data = digits(20, 10, 0);
-        let stream = Rotated::default().cut(&data).unwrap();
+        let stream = Rotated::default().cut(&data, 0).unwrap();
         assert_eq!(stream.task(0).train.image(3).as_ptr(), data.train().image(3).as_ptr());
         assert_eq!(stream.task(2).test.labels(), data.test().labels());
         assert_ne!(stream.task(1).train.image(3), stream.task(0).train.image(3));
@@ -76,8 +79,8 @@ mod tests {
     #[test]
     fn angles_must_be_there_and_be_numbers() {
         let data = digits(20, 10, 0);
-        assert!(matches!(Rotated::new([f64::NAN]).cut(&data), Err(StreamError::BadAngle { .. })));
-        assert!(matches!(Rotated::new([]).cut(&data), Err(StreamError::NoTasks { .. })));
+        assert!(matches!(Rotated::new([f64::NAN]).cut(&data, 0), Err(StreamError::BadAngle { .. })));
+        assert!(matches!(Rotated::new([]).cut(&data, 0), Err(StreamError::NoTasks { .. })));
         assert_eq!(Rotated::new([1.0, f64::NAN]).check().unwrap_err().1, "NaN is not an angle");
         assert_eq!(Rotated::new([]).check().unwrap_err().1, "names no angle");
     }

@@ -8,7 +8,7 @@ use super::groups::{Group, Lineup, Measure};
 /// The quantity that decides a comparison: one curve gives one claim.
 pub const DECIDES: &str = "avg-SG";
 
-/// The reference minus another optimizer, over the seeds that both have.
+/// The reference minus another optimizer, over the seeds that both have; over all seeds where they are no pairs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
     /// The benchmark.
@@ -17,6 +17,8 @@ pub struct Comparison {
     pub reference: String,
     /// The other.
     pub against: String,
+    /// Whether the seeds are pairs. If not, the means of all seeds are compared by Welch's test.
+    pub paired: bool,
     /// The difference of every quantity that both have.
     pub differences: Vec<Difference>,
     /// Whether the reference has the smaller gap: Holm's adjustment is over the comparisons of the same table.
@@ -51,13 +53,20 @@ pub fn paired(a: &Group, b: &Group, measure: &Measure<'_>) -> Vec<(u64, f64, f64
 }
 
 fn difference(reference: &Group, other: &Group, quantity: &'static Quantity) -> Option<Difference> {
-    let pairs = paired(reference, other, &quantity.into());
-    let differences: Vec<f64> = pairs.iter().map(|(_, a, b)| a - b).collect();
     let side = match quantity.better {
         Better::More => Side::More,
         Better::Less => Side::Less,
     };
-    let evidence = Evidence::of(&differences, side)?;
+    let evidence = if reference.pairs_with(other) {
+        let pairs = paired(reference, other, &quantity.into());
+        let differences: Vec<f64> = pairs.iter().map(|(_, a, b)| a - b).collect();
+        Evidence::of(&differences, side)?
+    } else {
+        let values = |group: &Group| -> Option<Vec<f64>> {
+            Some(group.values(&quantity.into())?.into_iter().map(|(_, value)| value).collect())
+        };
+        Evidence::welch(&values(reference)?, &values(other)?, side)?
+    };
     Some(Difference { quantity: quantity.name, evidence })
 }
 
@@ -70,6 +79,7 @@ pub fn comparisons(lineup: &Lineup, against: Option<&str>) -> Vec<Comparison> {
             benchmark: lineup.label.clone(),
             reference: reference.name.clone(),
             against: other.name.clone(),
+            paired: reference.pairs_with(other),
             differences: QUANTITIES
                 .iter()
                 .filter_map(|quantity| difference(reference, other, quantity))

@@ -41,4 +41,5 @@ figures! {
     curves;
     switches;
     gaps;
+    all_tasks;
 }

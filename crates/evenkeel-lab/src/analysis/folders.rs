@@ -7,6 +7,7 @@ use evenkeel_data::files::hex;
 use evenkeel_report::Section;
 use sha2::{Digest, Sha256};
 
+use super::own_curves::{OwnCurves, OwnSource};
 use crate::spec::optimizers;
 use crate::store::{RunRecord, StoredRun};
 
@@ -23,6 +24,10 @@ pub struct Folders {
     pub runs: Vec<StoredRun>,
     /// Sections of finished experiments.
     pub outcomes: Vec<Section>,
+    /// Curves of other programs.
+    pub own: Vec<OwnCurves>,
+    /// Their files.
+    own_files: Vec<PathBuf>,
     /// Files that are left out, and why.
     pub problems: Vec<String>,
 }
@@ -35,6 +40,19 @@ impl Folders {
             folders.visit(dir, DEPTH);
         }
         sort(&mut folders.runs);
+        folders
+    }
+
+    /// As [`read`](Self::read), with curves of other programs.
+    pub fn read_with(dirs: &[PathBuf], own: &[OwnSource]) -> Self {
+        let mut folders = Self::read(dirs);
+        for source in own {
+            folders.own_files.extend(source.files().unwrap_or_default());
+            match source.read() {
+                Ok(curves) => folders.own.push(curves),
+                Err(error) => folders.problems.push(error.to_string()),
+            }
+        }
         folders
     }
 
@@ -80,6 +98,7 @@ impl Folders {
             stat(&run.curve_path());
             stat(&run.path.join("run.json"));
         }
+        self.own_files.iter().for_each(|path| stat(path));
         for section in &self.outcomes {
             hash.update(serde_json::to_vec(section).unwrap_or_default());
         }

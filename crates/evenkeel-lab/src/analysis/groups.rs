@@ -92,6 +92,20 @@ pub struct Group {
     pub diverged: Vec<Diverged>,
     /// Which programs made its runs.
     pub programs: BTreeSet<Program>,
+    /// Where its curves come from.
+    pub origin: Origin,
+}
+
+/// Where the curves of a group come from: it decides which seeds are pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Runs of this program: equal seeds share their data and initial weights.
+    Runs,
+    /// Files of another program. Equal numbers in their names are equal seeds among themselves, but none of this program's.
+    Files {
+        /// Whether every name has a number.
+        numbered: bool,
+    },
 }
 
 /// A program that made runs: where the last digits come from.
@@ -104,6 +118,20 @@ pub struct Program {
 }
 
 impl Group {
+    /// Whether its seeds and those of another group are pairs: both come from the same kind of source, which says what their
+    /// seeds are, and they have seeds in common.
+    pub fn pairs_with(&self, other: &Self) -> bool {
+        let known = match (self.origin, other.origin) {
+            (Origin::Runs, Origin::Runs) => true,
+            (Origin::Files { numbered: ours }, Origin::Files { numbered: theirs }) => ours && theirs,
+            _ => false,
+        };
+        // Without a common seed a paired test of runs says so; files are then compared as groups.
+        let others = other.seed_list();
+        let common = self.seed_list().iter().any(|seed| others.contains(seed));
+        known && (common || self.origin == Origin::Runs)
+    }
+
     /// How many seeds count.
     pub fn seeds(&self) -> usize {
         self.finished.len() + self.diverged.len()
@@ -322,6 +350,7 @@ impl Runs {
                 finished: vec![],
                 diverged: vec![],
                 programs: BTreeSet::new(),
+                origin: Origin::Runs,
             });
             groups.len() - 1
         });
@@ -346,22 +375,6 @@ impl Runs {
             lineup.groups.retain(|group| group.seeds() > 0);
         }
         self.lineups.retain(|lineup| !lineup.groups.is_empty());
-    }
-
-    /// Curves of another program, one file per seed, as one group.
-    pub fn of_curves(name: &str, curves: Vec<Curve>) -> Self {
-        let spec = crate::spec::Experiment::named("split-mnist").expect("it is built in");
-        let mut spec = spec.check().expect("it is valid").expand(None).remove(0);
-        spec.benchmark = name.to_string();
-        spec.optimizer.name = name.to_string();
-        let finished =
-            (0..).zip(curves).map(|(seed, curve)| Finished { seed, curve, extras: vec![] }).collect();
-        let settings = spec.settings.clone();
-        let group =
-            Group { spec, name: name.to_string(), finished, diverged: vec![], programs: BTreeSet::new() };
-        let lineup =
-            Lineup { benchmark: name.to_string(), label: name.to_string(), settings, groups: vec![group] };
-        Self { lineups: vec![lineup], left_out: vec![] }
     }
 
     /// Whether a run that had ended is not counted because a file of it is no longer what it was.

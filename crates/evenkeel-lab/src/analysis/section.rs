@@ -8,6 +8,7 @@ use evenkeel_report::{Document, Section};
 use super::figures::{self, Drawn, MOST_CURVES, Unfinished};
 use super::folders::Folders;
 use super::groups::{Lineup, Runs};
+use super::own_curves::OwnCurves;
 use super::{run_again, tables, terminal};
 use crate::store::{Status, StoredRun};
 
@@ -16,7 +17,7 @@ pub fn document(title: &str, folders: Folders, against: Option<&str>) -> Documen
     let mut document = Document { title: title.to_string(), sections: Vec::new() };
     let mut problems = Section::new("left-out", "Left out");
     problems.warnings = folders.problems;
-    if folders.runs.is_empty() && folders.outcomes.is_empty() {
+    if folders.runs.is_empty() && folders.outcomes.is_empty() && folders.own.is_empty() {
         problems.heading = "Nothing to show".to_string();
         problems
             .paragraphs
@@ -26,18 +27,38 @@ pub fn document(title: &str, folders: Folders, against: Option<&str>) -> Documen
         document.sections.push(problems);
     }
     let mut rest = folders.runs;
+    // Beside the runs if they are of one protocol, else by themselves.
+    let one = rest.first().is_some_and(|first| {
+        rest.iter().all(|run| run.record.spec.protocol() == first.record.spec.protocol())
+    });
+    let mut own = folders.own;
+    if !one && !own.is_empty() {
+        document.sections.push(own_section(std::mem::take(&mut own), against));
+    }
     while let Some(first) = rest.first() {
         let first = first.record.spec.clone();
         let (these, others): (Vec<_>, Vec<_>) =
             rest.into_iter().partition(|run| run.record.spec.protocol() == first.protocol());
-        document.sections.push(section(&these, against));
+        document.sections.push(section(&these, std::mem::take(&mut own), against));
         rest = others;
     }
     document.sections.extend(folders.outcomes);
     document
 }
 
-fn section(runs: &[StoredRun], against: Option<&str>) -> Section {
+/// A section of curves of other programs alone.
+fn own_section(own: Vec<OwnCurves>, against: Option<&str>) -> Section {
+    let grouped = Runs::of_own(own);
+    let mut section = Section::new("your-curves", "Your curves");
+    section.warnings = terminal::notes(&grouped);
+    if let Some(lineup) = grouped.lineups.first() {
+        section.tables = tables::all(std::slice::from_ref(lineup), against);
+        section.figures = figures::all(&Drawn { id: "your-curves", lineup, unfinished: &[] });
+    }
+    section
+}
+
+fn section(runs: &[StoredRun], own: Vec<OwnCurves>, against: Option<&str>) -> Section {
     let spec = &runs[0].record.spec;
     let id = evenkeel_report::document::slug(&spec.benchmark);
     let changes = run_again::changes(spec);
@@ -47,7 +68,7 @@ fn section(runs: &[StoredRun], against: Option<&str>) -> Section {
         format!("{} ({})", spec.benchmark, changes.join(", "))
     };
     let mut section = Section::new(&id, heading);
-    let grouped = Runs::load(runs);
+    let grouped = Runs::load(runs).beside(own);
     section.warnings = terminal::notes(&grouped);
     let unfinished = unfinished(runs, &mut section);
     section.paragraphs = what_was_run(runs, grouped.lineups.first());
@@ -113,6 +134,11 @@ fn what_was_run(runs: &[StoredRun], lineup: Option<&Lineup>) -> Vec<String> {
     let seeds: BTreeSet<u64> = runs.iter().map(|run| run.record.spec.seed).collect();
     let done = runs.iter().filter(|run| run.record.status == Status::Done).count();
     let tasks = lineup.map_or(String::new(), |lineup| format!("{} tasks of ", lineup.tasks()));
+    let length = match &settings.task_iterations {
+        None => settings.iterations.to_string(),
+        Some(listed) => listed.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+    };
+    let drift = settings.drift.map_or(String::new(), |n| format!(", drifting over {n} iterations"));
     let data = match settings.replay {
         Some(capacity) => format!("replay from a buffer of {capacity}"),
         None => "joint training on all data seen so far".to_string(),
@@ -145,14 +171,13 @@ fn what_was_run(runs: &[StoredRun], lineup: Option<&Lineup>) -> Vec<String> {
     let seconds: f64 = runs.iter().map(|run| run.record.seconds).sum();
     vec![
         format!(
-            "{done} of {} runs are done: {} optimizers, {} seeds; {} ({}), {tasks}{} iterations, batches of {}, {model}, {data}; \
+            "{done} of {} runs are done: {} optimizers, {} seeds; {} ({}), {tasks}{length} iterations{drift}, batches of {}, {model}, {data}; \
              evaluated on {images} of task 1 after {every}.",
             runs.len(),
             optimizers.len(),
             seeds.len(),
             record.spec.benchmark,
             settings.data,
-            settings.iterations,
             settings.batch,
         ),
         format!(

@@ -165,14 +165,23 @@ fn differences(id: String, lineup: &Lineup) -> Option<Table> {
 
 fn difference_table(id: String, lineup: &Lineup, comparisons: &[Comparison]) -> Option<Table> {
     let reference = &comparisons.first()?.reference;
+    let unpaired = if comparisons.iter().all(|comparison| comparison.paired) {
+        ""
+    } else {
+        " Where the seeds are no pairs (unpaired), the means of all seeds are compared by Welch's test."
+    };
     let caption = format!(
-        "{reference} minus the others on the same seeds ({}), Student's 95 % interval.",
+        "{reference} minus the others on the same seeds ({}), Student's 95 % interval.{unpaired}",
         lineup.label
     );
     let mut table = Table::new(id, caption, ["against", "seeds"].into_iter().chain(COMPARED));
     for comparison in comparisons {
         let seeds = comparison.differences.first().map_or(0, |difference| difference.evidence.interval.n);
-        let mut row = vec![Cell::text(&comparison.against), Cell::number(seeds as f64, 0)];
+        let against = match comparison.paired {
+            true => comparison.against.clone(),
+            false => format!("{} (unpaired)", comparison.against),
+        };
+        let mut row = vec![Cell::text(against), Cell::number(seeds as f64, 0)];
         row.extend(COMPARED.iter().map(|name| {
             let digits = evenkeel_metrics::quantity(name).map_or(2, |quantity| quantity.digits);
             difference(comparison.of(name), digits)

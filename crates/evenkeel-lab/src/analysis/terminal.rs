@@ -8,6 +8,7 @@ use evenkeel_metrics::QUANTITIES;
 use evenkeel_report::Table;
 
 use super::groups::Runs;
+use super::own_curves;
 use super::summary::Summary;
 use super::tables;
 
@@ -61,6 +62,7 @@ pub fn notes(runs: &Runs) -> Vec<String> {
         })
         .collect();
     for lineup in &runs.lineups {
+        notes.extend(lineup.groups.iter().filter_map(own_curves::sparse_note));
         let programs: std::collections::BTreeSet<_> =
             lineup.groups.iter().flat_map(|group| &group.programs).collect();
         if programs.len() > 1 {

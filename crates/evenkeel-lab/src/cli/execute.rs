@@ -16,7 +16,7 @@ use crate::run::prepare::{PrepareError, cut};
 use crate::run::progress::{FetchProgress, RunProgress};
 use crate::run::runner::{self, Failure, Options};
 use crate::say::say;
-use crate::spec::{CheckedExperiment, RunSpec};
+use crate::spec::{CheckedExperiment, RunSpec, Settings};
 use crate::store::{Store, StoredRun};
 
 /// How many processes, and what each may use.
@@ -78,25 +78,27 @@ struct Decoded {
 
 impl Decoded {
     /// Writes a data set for the workers. Where that cannot be (a full disk), each worker loads it by itself.
-    fn keep(&mut self, name: &str, data: &Loaded) {
+    fn keep(&mut self, key: String, data: &Loaded) {
         if self.folder.is_none() {
             self.folder = tempfile::tempdir().ok();
         }
         if let Some(folder) = &self.folder {
             let path = folder.path().join(format!("{}.data", self.files.len()));
             if data.save(&path).is_ok() {
-                self.files.insert(name.to_string(), path);
+                self.files.insert(key, path);
             }
         }
     }
 
-    /// A data set by its name in the settings, from its source the first time.
-    fn load(&mut self, name: &str) -> Result<Loaded, PrepareError> {
-        if let Some(data) = self.files.get(name).and_then(|path| Loaded::read(path).ok()) {
+    /// The data set of the settings, from its source the first time.
+    fn load(&mut self, settings: &Settings) -> Result<Loaded, PrepareError> {
+        let key = settings.data_key();
+        if let Some(data) = self.files.get(&key).and_then(|path| Loaded::read(path).ok()) {
             return Ok(data);
         }
-        let data = evenkeel_data::load(name, &mut FetchProgress::default())?;
-        self.keep(name, &data);
+        let data =
+            evenkeel_data::load_with(&settings.data, &settings.data_options, &mut FetchProgress::default())?;
+        self.keep(key, &data);
         Ok(data)
     }
 }
@@ -104,9 +106,13 @@ impl Decoded {
 impl Work {
     /// Adds the runs of an experiment. Its data is fetched and checked here, before the first iteration of any.
     pub(super) fn add(&mut self, experiment: &CheckedExperiment) -> Result<(), PrepareError> {
-        let prepared = cut(&experiment.settings, self.decoded.load(&experiment.settings.data)?)?;
+        let prepared = cut(
+            &experiment.settings,
+            experiment.seeds.first().copied().unwrap_or(0),
+            self.decoded.load(&experiment.settings)?,
+        )?;
         let specs = experiment.expand(prepared.data_sha256.as_deref());
-        let iterations = experiment.settings.iterations * prepared.stream.len() as u64;
+        let iterations = experiment.settings.end_of(prepared.stream.len());
         self.iterations.extend(specs.iter().map(|_| iterations));
         self.specs.extend(specs);
         Ok(())

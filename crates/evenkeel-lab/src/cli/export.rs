@@ -170,7 +170,7 @@ fn export_weights(runs: &[StoredRun], path: &Path) -> anyhow::Result<()> {
         return Err(BadInput(message).into());
     };
     spec.check()?;
-    let prepared = prepare(&spec.settings, &mut evenkeel_data::source::Quiet)?;
+    let prepared = prepare(&spec.settings, spec.seed, &mut evenkeel_data::source::Quiet)?;
     spec.settings.model.visit(FromCheckpoint { spec, prepared: &prepared, checkpoint, path })
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use evenkeel_data::{StreamSpec, formats, sets};
+use evenkeel_data::{DataOptions, StreamSpec, formats, sets};
 use evenkeel_metrics::QUANTITIES;
 use evenkeel_models::ModelSpec;
 
@@ -55,12 +55,16 @@ pub(super) fn run() -> anyhow::Result<ExitCode> {
             writeln!(text, "  {:14}   {key}: {meaning}", "")?;
         }
     }
+    writeln!(text, "  {:14} with any of them: task_order, task_iterations, drift (docs/streams.md)", "")?;
     writeln!(text, "\nData (--set data=NAME)")?;
     for set in sets::ALL {
         writeln!(text, "  {:14} {}", set.name, set.summary)?;
     }
     for format in formats::ALL {
         writeln!(text, "  {:14} {}", format.usage, format.summary)?;
+        for (key, meaning) in DataOptions::KEYS.iter().filter(|(key, _)| format.options.contains(key)) {
+            writeln!(text, "  {:14}   {key}: {meaning}", "")?;
+        }
     }
     writeln!(text, "\nWhat is measured of each seed")?;
     for quantity in QUANTITIES {

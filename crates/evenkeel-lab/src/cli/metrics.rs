@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use evenkeel_metrics::{Curve, PaperReading, read_curve};
-
 use super::error::{BadInput, damage_is_failure};
+use super::groups::Groups;
 use super::output::print;
 use super::status::runs_in;
-use crate::analysis::{Format, Runs, folders, terminal};
+use crate::analysis::own_curves::{OwnSource, UNNAMED};
+use crate::analysis::{Format, OwnCurves, Runs, folders, terminal};
 use crate::spec::suggest;
 use crate::store::StoredRun;
 
@@ -21,13 +21,18 @@ use crate::store::StoredRun;
     evenkeel metrics runs/split-mnist\n  \
     evenkeel metrics runs/split-mnist --against msgd\n  \
     evenkeel metrics runs/split-mnist --format markdown\n  \
-    evenkeel metrics seed0.csv seed1.csv seed2.csv --format json")]
+    evenkeel metrics seed0.csv seed1.csv seed2.csv --format json\n  \
+    evenkeel metrics --group mine='mine-*.csv' --group adam='adam-*.csv'\n  \
+    evenkeel metrics --group mine='mine-*.csv' --against runs/split-mnist")]
 pub(super) struct Args {
     /// A folder that `evenkeel run` wrote, or curve files.
-    #[arg(required = true, value_name = "DIR|CURVE.csv")]
+    #[arg(required_unless_present = "groups", value_name = "DIR|CURVE.csv")]
     paths: Vec<PathBuf>,
-    /// The optimizer that the others are compared with [default: the first of `evenkeel list` that ran].
-    #[arg(long, value_name = "NAME")]
+    #[command(flatten)]
+    groups: Groups,
+    /// The optimizer that the others are compared with [default: the first of `evenkeel list` that ran]; with --group, also a
+    /// folder of runs.
+    #[arg(long, value_name = "NAME|DIR")]
     against: Option<String>,
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -36,7 +41,9 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let folders = args.paths.iter().filter(|path| path.is_dir()).count();
-    let runs = if folders == 0 {
+    let runs = if !args.groups.is_empty() {
+        return beside(args);
+    } else if folders == 0 {
         of_files(&args.paths)?
     } else if folders == args.paths.len() {
         let mut runs: Vec<StoredRun> = Vec::new();
@@ -52,11 +59,36 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(damage_is_failure(&runs))
 }
 
+/// Groups of other programs, beside the runs of a folder if there is one.
+fn beside(args: &Args) -> anyhow::Result<ExitCode> {
+    let sources = args.groups.sources();
+    let own: Vec<OwnCurves> = sources.iter().map(OwnSource::read).collect::<Result<_, _>>()?;
+    let against = args.against.as_deref();
+    let mut dirs: Vec<&Path> = args.paths.iter().map(PathBuf::as_path).collect();
+    let reference = against.filter(|name| !Path::new(name).is_dir());
+    dirs.extend(against.map(Path::new).filter(|path| path.is_dir()));
+    if let Some(file) = dirs.iter().find(|path| !path.is_dir()) {
+        let message = format!("{}: with --group give folders; a file is a group of its own", file.display());
+        return Err(BadInput(message).into());
+    }
+    let runs = match dirs.first() {
+        None => Runs::of_own(own),
+        Some(first) => {
+            let mut stored: Vec<StoredRun> = Vec::new();
+            for dir in &dirs {
+                stored.extend(runs_of(dir)?);
+            }
+            Runs::load(&stored).with_own(first, own)?
+        }
+    };
+    must_be_there(&runs, reference)?;
+    print(&terminal::render(&runs, reference, args.format))?;
+    Ok(damage_is_failure(&runs))
+}
+
 /// Curves of any program, one file per seed, all of one method.
 fn of_files(paths: &[PathBuf]) -> anyhow::Result<Runs> {
-    let curves: Vec<Curve> = paths.iter().map(|path| read_curve(path)).collect::<Result<_, _>>()?;
-    PaperReading::of(&curves).map_err(|error| BadInput(format!("curves: {error}")))?;
-    Ok(Runs::of_curves("curves", curves))
+    Ok(Runs::of_own(vec![OwnCurves::read(UNNAMED, paths, false)?]))
 }
 
 /// An optimizer to compare with must be one that ran.

@@ -10,6 +10,7 @@ use evenkeel_report::document::slug;
 use evenkeel_report::{Document, Theme};
 
 use super::error::{BadInput, FAILURE};
+use super::groups::Groups;
 use crate::analysis::{Folders, document};
 use crate::say::say;
 
@@ -27,11 +28,14 @@ const POINTS: usize = 2400;
 #[command(after_help = "Examples:\n  \
     evenkeel report runs/split-mnist\n  \
     evenkeel report runs -o everything.html\n  \
+    evenkeel report runs/split-mnist --group mine='mine-*.csv'\n  \
     evenkeel report runs/split-mnist --figures figures --tables tables")]
 pub(super) struct Args {
     /// Folders that `evenkeel run` or `evenkeel reproduce` wrote.
-    #[arg(required = true, value_name = "DIR")]
+    #[arg(required_unless_present = "groups", value_name = "DIR")]
     dirs: Vec<PathBuf>,
+    #[command(flatten)]
+    groups: Groups,
     /// The file to write.
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
@@ -54,7 +58,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     must_be_folders(&args.dirs)?;
-    let folders = Folders::read(&args.dirs);
+    let sources = args.groups.sources();
+    // A page says what it leaves out; a command line with a mistake is refused.
+    sources.iter().try_for_each(|source| source.read().map(drop))?;
+    let folders = Folders::read_with(&args.dirs, &sources);
     let damaged = folders.runs.iter().any(|run| run.check_files().is_err());
     let document = document(&args.title, folders, args.against.as_deref());
     // What the page says prominently is said here, too.

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::groups::Groups;
 use super::output::print;
 use super::report::must_be_folders;
 use crate::say::say;
@@ -19,8 +20,10 @@ use crate::serve::Server;
     evenkeel serve runs --port 0                    on any free port; the address goes to stdout")]
 pub(super) struct Args {
     /// Folders that `evenkeel run` or `evenkeel reproduce` writes.
-    #[arg(required = true, value_name = "DIR")]
+    #[arg(required_unless_present = "groups", value_name = "DIR")]
     dirs: Vec<PathBuf>,
+    #[command(flatten)]
+    groups: Groups,
     /// The optimizer that the others are compared with [default: the first of `evenkeel list` that ran].
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
@@ -32,7 +35,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     must_be_folders(&args.dirs)?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
-    let server = Server::bind(address, args.dirs.clone(), args.against.clone())
+    let server = Server::bind(address, args.dirs.clone(), args.groups.sources(), args.against.clone())
         .map_err(|error| anyhow::anyhow!("cannot listen on {address}: {error}; try another --port"))?;
     print(&format!("http://{}/\n", server.address()))?;
     say!("open this address in a browser; Ctrl-C ends it");

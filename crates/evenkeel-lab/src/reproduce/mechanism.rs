@@ -65,7 +65,7 @@ fn window(lineup: &Lineup) -> CurvatureWindow {
 
 /// The iteration of the switch.
 fn switch(lineup: &Lineup) -> u64 {
-    window(lineup).switch as u64 * lineup.settings.iterations
+    lineup.settings.end_of(window(lineup).switch)
 }
 
 /// ln |λ| of a seed at the switch and after it.

@@ -87,19 +87,19 @@ fn draw<'a>(
             current = Some((task, examples));
         }
         let (_, examples) = current.as_ref().expect("set above");
-        gather(settings, data, &sampler, examples, iteration)
+        gather(settings, data, &sampler, examples, (iteration, settings.arrived(iteration)))
     })
 }
 
-/// The batch at one position.
+/// The batch at one position, while so much of the task has arrived.
 fn gather(
     settings: &Settings,
     data: &Prepared,
     sampler: &Sampler,
     examples: &TaskSampler,
-    position: u64,
+    (position, arrived): (u64, f64),
 ) -> Batch {
-    let chosen: Vec<ExampleId> = examples.batch(position, settings.batch);
+    let chosen: Vec<ExampleId> = examples.drifting(position, arrived, settings.batch);
     let (mut images, mut labels) = (Vec::new(), Vec::new());
     match settings.crop_padding {
         None => data.stream.gather(&chosen, &data.normalization, &mut images, &mut labels),
@@ -129,25 +129,33 @@ impl<'a> Draw<'a> {
 
     /// Another batch of the same data as the iteration's own.
     pub(super) fn another(&mut self, device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
-        self.of_task(self.spec.settings.task_of(self.iteration), &sampler(self.spec), device)
+        let settings = &self.spec.settings;
+        let (task, arrived) = (settings.task_of(self.iteration), settings.arrived(self.iteration));
+        self.of_task(task, arrived, &sampler(self.spec), device)
     }
 
     /// A batch of all tasks before the present one; `None` in the first.
     pub(super) fn of_old_tasks(&mut self, device: &Device) -> Option<(Tensor<2>, Tensor<1, Int>)> {
         let task = self.spec.settings.task_of(self.iteration);
-        (task > 1).then(|| self.of_task(task - 1, &Sampler::joint(self.spec.seed), device))
+        (task > 1).then(|| self.of_task(task - 1, 1.0, &Sampler::joint(self.spec.seed), device))
     }
 
     /// Iterations done since the last switch.
     pub(super) fn since_switch(&self) -> u64 {
-        (self.iteration - 1) % self.spec.settings.iterations
+        self.spec.settings.since_switch(self.iteration)
     }
 
-    fn of_task(&mut self, task: usize, sampler: &Sampler, device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
+    fn of_task(
+        &mut self,
+        task: usize,
+        arrived: f64,
+        sampler: &Sampler,
+        device: &Device,
+    ) -> (Tensor<2>, Tensor<1, Int>) {
         self.drawn += 1;
         let position = self.drawn * FURTHER_DRAWS + self.iteration;
         let examples = sampler.in_task(&self.data.stream, task).expect("the task has begun");
-        gather(&self.spec.settings, self.data, sampler, &examples, position).into_tensors(device)
+        gather(&self.spec.settings, self.data, sampler, &examples, (position, arrived)).into_tensors(device)
     }
 }
 
@@ -163,7 +171,7 @@ mod tests {
         experiment.set("iterations=3").unwrap();
         experiment.set("batch=40").unwrap();
         let spec = experiment.check().unwrap().expand(None).remove(0);
-        let data = prepare(&spec.settings, &mut evenkeel_data::source::Quiet).unwrap();
+        let data = prepare(&spec.settings, spec.seed, &mut evenkeel_data::source::Quiet).unwrap();
         let device = Device::flex();
         let labels = |(_, y): (Tensor<2>, Tensor<1, Int>)| y.into_data().iter::<i64>().collect::<Vec<_>>();
         let own = draw(&spec, &data, 8..=8).next().unwrap().into_tensors(&device);

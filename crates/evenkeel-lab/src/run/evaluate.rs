@@ -44,11 +44,8 @@ impl<N: Architecture> TestSet<N> {
         let pixels = test.shape().len();
         let mut values = Vec::with_capacity(chosen.len() * pixels);
         data.normalization.gather(test, chosen.iter().copied(), &mut values);
-        // What a black pixel becomes: most of an image of MNIST.
-        let mut black = Vec::new();
-        data.normalization.append(&vec![0; pixels], &mut black);
         Self {
-            images: N::Evaluator::pack(&values, data.input_shape(), black[0]),
+            images: N::Evaluator::pack(&values, data.input_shape(), data.normalization.background()),
             labels: chosen.iter().map(|&i| test.label(i)).collect(),
         }
     }

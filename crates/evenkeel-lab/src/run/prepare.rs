@@ -24,6 +24,20 @@ pub enum PrepareError {
     /// Images that the network cannot take.
     #[error("{0}")]
     Network(String),
+    /// Crops of something that is no image.
+    #[error("crop_padding: {data} holds no images that could be cropped and flipped; remove crop_padding")]
+    NotImages {
+        /// The data.
+        data: String,
+    },
+    /// Lengths of tasks that are not there, or too few.
+    #[error("task_iterations: lists {listed} tasks, but the stream has {tasks}")]
+    TaskIterations {
+        /// The number of lengths.
+        listed: usize,
+        /// The number of tasks.
+        tasks: usize,
+    },
     /// The tasks do not fit the data.
     #[error(transparent)]
     Stream(#[from] StreamError),
@@ -58,21 +72,35 @@ impl Prepared {
     }
 }
 
-/// Loads the data and cuts it into tasks.
-pub fn prepare(settings: &Settings, progress: &mut dyn Progress) -> Result<Prepared, PrepareError> {
-    cut(settings, evenkeel_data::load(&settings.data, progress)?)
+/// Loads the data and cuts it into tasks; the seed decides what is random about them.
+pub fn prepare(
+    settings: &Settings,
+    seed: u64,
+    progress: &mut dyn Progress,
+) -> Result<Prepared, PrepareError> {
+    cut(settings, seed, evenkeel_data::load_with(&settings.data, &settings.data_options, progress)?)
 }
 
 /// Cuts data that another process has decoded and verified into tasks.
-pub fn prepare_decoded(settings: &Settings, decoded: &Path) -> Result<Prepared, PrepareError> {
-    cut(settings, Loaded::read(decoded)?)
+pub fn prepare_decoded(settings: &Settings, seed: u64, decoded: &Path) -> Result<Prepared, PrepareError> {
+    cut(settings, seed, Loaded::read(decoded)?)
 }
 
 /// Cuts loaded data into tasks, if they suit the network.
-pub fn cut(settings: &Settings, loaded: Loaded) -> Result<Prepared, PrepareError> {
-    let stream = settings.stream.cut(&loaded.data)?;
-    if stream.len() < 2 {
+pub fn cut(settings: &Settings, seed: u64, loaded: Loaded) -> Result<Prepared, PrepareError> {
+    if settings.crop_padding.is_some() && !loaded.data.train().is_images() {
+        return Err(PrepareError::NotImages { data: settings.data.clone() });
+    }
+    let mut stream = settings.stream.cut(&loaded.data, seed)?;
+    if let Some(order) = &settings.task_order {
+        stream = stream.reordered(order, seed)?;
+    }
+    let tasks = stream.len();
+    if tasks < 2 {
         return Err(PrepareError::OneTask);
+    }
+    if let Some(listed) = settings.task_iterations.as_ref().map(Vec::len).filter(|listed| *listed != tasks) {
+        return Err(PrepareError::TaskIterations { listed, tasks });
     }
     let prepared = Prepared { stream, normalization: loaded.normalization, data_sha256: loaded.sha256 };
     settings.model.accepts(prepared.input_shape()).map_err(PrepareError::Network)?;

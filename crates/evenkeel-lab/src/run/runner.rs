@@ -40,7 +40,7 @@ pub struct Options {
     pub checkpoint_every: Duration,
     /// Keep the weights at the end of each run.
     pub keep_weights: bool,
-    /// Data that this process has decoded and verified, by the name in the settings: workers need not do so again.
+    /// Data that this process has decoded and verified, by [`data_key`](crate::spec::Settings::data_key): workers need not do so again.
     pub decoded: HashMap<String, PathBuf>,
 }
 
@@ -182,7 +182,7 @@ fn work(
             &dir,
             &specs[index].settings.device,
             options,
-            options.decoded.get(&specs[index].settings.data),
+            options.decoded.get(&specs[index].settings.data_key()),
             workers,
             || tell(Event::Started(index)),
             |p| tell(Event::Progress(index, p)),

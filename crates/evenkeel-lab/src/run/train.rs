@@ -74,7 +74,7 @@ pub fn run<W: Watch>(
     watch: &mut W,
 ) -> Result<Outcome, TrainError> {
     let done = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.header.iteration);
-    let iterations = done + 1..=spec.settings.iterations * data.stream.len() as u64;
+    let iterations = done + 1..=spec.settings.end_of(data.stream.len());
     std::thread::scope(|scope| {
         let batches = Batches::start(scope, spec, data, iterations.clone());
         let run = Run { spec, data, batches, iterations, store, checkpoint, checkpoint_every, watch };
@@ -114,8 +114,8 @@ impl<W: Watch> Visit for Run<'_, W> {
 
         for iteration in iterations {
             let task = settings.task_of(iteration);
-            let task_starts = (iteration - 1).is_multiple_of(settings.iterations);
-            let task_ends = iteration.is_multiple_of(settings.iterations);
+            let task_starts = iteration == settings.end_of(task - 1) + 1;
+            let task_ends = iteration == settings.end_of(task);
             if task_starts && task > 1 && spec.optimizer.reset {
                 learner.reset();
             }

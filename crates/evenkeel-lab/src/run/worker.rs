@@ -110,8 +110,8 @@ pub fn run(
         return Err(StoreError::Locked { path: dir.display().to_string() }.into());
     }
     let prepared = match &options.decoded {
-        Some(path) => prepare_decoded(&spec.settings, path)?,
-        None => prepare(&spec.settings, &mut evenkeel_data::source::Quiet)?,
+        Some(path) => prepare_decoded(&spec.settings, spec.seed, path)?,
+        None => prepare(&spec.settings, spec.seed, &mut evenkeel_data::source::Quiet)?,
     };
     if prepared.data_sha256 != spec.data_sha256 {
         anyhow::bail!("{}: the data has changed since this run was described", spec.settings.data);
@@ -119,7 +119,7 @@ pub fn run(
     let Some((store, checkpoint)) = RunWriter::open(dir, spec, prepared.stream.len())? else {
         return Ok(None);
     };
-    let total = spec.settings.iterations * prepared.stream.len() as u64;
+    let total = spec.settings.end_of(prepared.stream.len());
     let weights = options.keep_weights.then(|| (dir.join(weights::FILE), (**spec).clone()));
     let mut reporter = Reporter { total, last: None, minimum: None, stop, weights };
     let outcome = train::run(spec, &prepared, store, checkpoint, options.checkpoint_every, &mut reporter)?;

@@ -2,6 +2,8 @@
 
 use std::ops::Deref;
 
+use evenkeel_data::LoadError;
+
 use super::{Experiment, ExperimentError, OptimizerSpec, RunSpec, Settings};
 use crate::run::device;
 
@@ -120,7 +122,23 @@ impl Settings {
                 return Err(bad(key, format!("must be at most {most}")));
             }
         }
-        evenkeel_data::check_name(&self.data).map_err(|error| bad("data", error.to_string()))?;
+        if let Some(order) = &self.task_order
+            && (order.is_empty() || order.len() > 1000)
+        {
+            return Err(bad("task_order", "name 1 to 1000 tasks, such as [1, 2, 1]"));
+        }
+        if let Some(listed) = &self.task_iterations
+            && (listed.is_empty() || listed.iter().any(|n| *n == 0 || *n > 10_000_000))
+        {
+            return Err(bad("task_iterations", "one number per task, each from 1 to 10000000"));
+        }
+        if self.drift.is_some_and(|length| length == 0 || length > 10_000_000) {
+            return Err(bad("drift", "must be from 1 to 10000000 iterations"));
+        }
+        evenkeel_data::check(&self.data, &self.data_options).map_err(|error| match error {
+            LoadError::Option { key, reason } => bad(&key, reason),
+            error => bad("data", error.to_string()),
+        })?;
         self.stream.check().map_err(|(key, reason)| bad(key, reason))?;
         self.model.check().map_err(|(key, reason)| bad(key, reason))?;
         self.probes.check().map_err(|(key, reason)| bad(&key, reason))?;

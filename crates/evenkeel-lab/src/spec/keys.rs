@@ -46,17 +46,20 @@ enum Place {
     Stream,
     /// A key of the model.
     Network,
+    /// How files of the user's are read.
+    Data,
     /// Something else that is recorded.
     Probe,
 }
 
 /// The keys of the settings with their places.
 fn places(settings: &Settings) -> Vec<(String, Place)> {
-    let grouped = ["stream", "model", "probes"];
+    let grouped = ["stream", "model", "probes", "data_options"];
     let own = accepted(settings).into_iter().filter(|key| !grouped.contains(&key.as_str()));
     let mut places: Vec<(String, Place)> = own.map(|key| (key, Place::Setting)).collect();
     places.push(("scenario".into(), Place::Scenario));
     places.push(("model".into(), Place::Model));
+    places.extend(accepted(&settings.data_options).into_iter().map(|key| (key, Place::Data)));
     places.extend(accepted(&settings.stream).into_iter().map(|key| (key, Place::Stream)));
     places.extend(accepted(&settings.model).into_iter().map(|key| (key, Place::Network)));
     places.extend(ProbeSpecs::NAMES.iter().map(|key| ((*key).to_string(), Place::Probe)));
@@ -66,7 +69,7 @@ fn places(settings: &Settings) -> Vec<(String, Place)> {
 /// The settings as an experiment file has them: the keys of stream, model and probes beside the others.
 pub(crate) fn flattened(settings: &Settings) -> Map<String, Value> {
     let mut keys = object(settings);
-    for group in ["stream", "probes"] {
+    for group in ["stream", "probes", "data_options"] {
         if let Some(Value::Object(inner)) = keys.remove(group) {
             keys.extend(inner);
         }
@@ -104,6 +107,9 @@ pub(super) fn with_key(
         Some((_, Place::Model)) => changed.model = named(key, &value, ModelSpec::NAMES, ModelSpec::named)?,
         Some((_, Place::Stream)) => changed.stream = replaced(&settings.stream, key, key, value)?,
         Some((_, Place::Network)) => changed.model = replaced(&settings.model, key, key, value)?,
+        Some((_, Place::Data)) => {
+            changed.data_options = replaced(&settings.data_options, key, key, value)?;
+        }
         Some((_, Place::Probe)) => changed.probes = replaced(&settings.probes, key, key, value)?,
     }
     Ok(changed)

@@ -23,7 +23,7 @@ const OUTPUT_STD: f64 = 0.05;
 ///
 /// | key | default | range | purpose |
 /// |---|---|---|---|
-/// | `hidden` | 400, 400 | 1 to 100 layers of 1 to 100000 units | units of the hidden layers |
+/// | `hidden` | 400, 400 | 0 to 100 layers of 1 to 100000 units | units of the hidden layers; none gives a linear classifier |
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MlpConfig {
@@ -102,8 +102,8 @@ impl Architecture for Mlp {
         if hidden.len() > 100 || hidden.iter().any(|&units| units > 100_000) {
             return Err(("hidden", "at most 100 layers of 100000 units".into()));
         }
-        if hidden.is_empty() || hidden.contains(&0) {
-            return Err(("hidden", "needs at least one layer of at least one unit".into()));
+        if hidden.contains(&0) {
+            return Err(("hidden", "each layer needs at least one unit; [] is a linear classifier".into()));
         }
         Ok(())
     }

@@ -167,7 +167,8 @@ fn what_only_the_user_can_provide_is_asked_for() {
     assert_eq!(cache.presence(set).unwrap(), Presence::NotProvided);
     let error = cache.load(set, &mut Quiet).unwrap_err();
     let place = folder.path().join("mini-imagenet").display().to_string();
-    let rest = "no such folder; mini-ImageNet cannot be downloaded: put one folder of images per class there";
+    let rest = "no such folder; mini-ImageNet cannot be downloaded: put train/ and val/ there, each with one \
+                folder of images per class (500 and 100), or one folder of 600 per class";
     assert_eq!(error.to_string(), format!("{place}: {rest}"));
     assert!(error.is_bad_input());
     assert!(matches!(cache.fetch(set, &mut Quiet), Err(SourceError::NotProvided { .. })));

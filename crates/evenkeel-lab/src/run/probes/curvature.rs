@@ -48,10 +48,11 @@ impl Default for CurvatureWindow {
 }
 
 impl CurvatureWindow {
-    /// Whether to measure after `iteration`, where a task takes `per_task`.
-    pub fn includes(&self, iteration: u64, per_task: u64) -> bool {
-        iteration.checked_sub(self.switch as u64 * per_task).is_some_and(|since| {
-            since <= self.after.min(per_task) && (since <= self.dense || since.is_multiple_of(self.every))
+    /// Whether to measure after `iteration`, where the switch comes after so many iterations and the task after it takes
+    /// `length`.
+    pub fn includes(&self, iteration: u64, switch: u64, length: u64) -> bool {
+        iteration.checked_sub(switch).is_some_and(|since| {
+            since <= self.after.min(length) && (since <= self.dense || since.is_multiple_of(self.every))
         })
     }
 }
@@ -97,7 +98,8 @@ impl ProbeKind for Curvature {
 /// All batches count as one: their mean loss is what is differentiated. In f64, since the kinks of ReLU limit f32.
 struct CurvatureProbe {
     window: CurvatureWindow,
-    per_task: u64,
+    /// Iterations before the switch, and of the task after it.
+    around: (u64, u64),
     x: Tensor<2>,
     y: Tensor<1, Int>,
     shape: InputShape,
@@ -116,7 +118,7 @@ impl CurvatureProbe {
         let x = Tensor::<2>::from_data(TensorData::new(values, [images, pixels]), device);
         Self {
             window,
-            per_task: spec.settings.iterations,
+            around: (spec.settings.end_of(window.switch), spec.settings.iterations_of(window.switch + 1)),
             x: x.cast(DType::F64),
             y: Tensor::from_data(TensorData::new(labels, [images]), device),
             shape: data.input_shape(),
@@ -153,7 +155,7 @@ impl CurvatureProbe {
 
 impl<N: Architecture> Probe<N> for CurvatureProbe {
     fn is_due(&self, iteration: u64) -> bool {
-        self.window.includes(iteration, self.per_task)
+        self.window.includes(iteration, self.around.0, self.around.1)
     }
 
     fn measure(&self, learner: &Learner<N>, _: &Seen) -> Result<Vec<(&'static str, f64)>, ProbeError> {
@@ -182,7 +184,7 @@ mod tests {
         let mut experiment = Experiment::named("split-digits").unwrap();
         experiment.set(r#"curvature={"batches":1,"batch":6,"steps":4}"#).unwrap();
         let data =
-            crate::run::prepare::prepare(&experiment.settings, &mut evenkeel_data::source::Quiet).unwrap();
+            crate::run::prepare::prepare(&experiment.settings, 0, &mut evenkeel_data::source::Quiet).unwrap();
         let spec = experiment.check().unwrap().expand(None).remove(0);
         let device = Device::flex().autodiff();
         let window = spec.settings.probes.curvature.unwrap();
@@ -237,10 +239,10 @@ mod tests {
     #[test]
     fn the_window_is_dense_then_spaced_and_ends_with_its_task() {
         let window = CurvatureWindow { dense: 2, every: 5, after: 12, ..CurvatureWindow::default() };
-        let due: Vec<u64> = (1..200).filter(|i| window.includes(*i, 20)).collect();
+        let due: Vec<u64> = (1..200).filter(|i| window.includes(*i, 20, 20)).collect();
         assert_eq!(due, [20, 21, 22, 25, 30]);
         let long = CurvatureWindow { dense: 0, every: 10, after: 100, ..window };
-        let due: Vec<u64> = (1..200).filter(|i| long.includes(*i, 20)).collect();
+        let due: Vec<u64> = (1..200).filter(|i| long.includes(*i, 20, 20)).collect();
         assert_eq!(due, [20, 30, 40]);
     }
 }

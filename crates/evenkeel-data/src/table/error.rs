@@ -1,0 +1,40 @@
+//! What can be wrong with a user's file of examples.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::error::FormatError;
+
+/// A file of examples that cannot be used: where, why, and what to do. Its text is one line.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// Something is wrong with the file, or with one row of it.
+    #[error("{file}: {row}{problem}; hint: {hint}", file = file.display(), row = row_text(*row))]
+    Content {
+        /// The file that was read.
+        file: PathBuf,
+        /// The row, counted from 0 and without a header.
+        row: Option<usize>,
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        hint: String,
+    },
+    /// Examples and labels that do not fit together.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+}
+
+impl TableError {
+    /// An error about a file, or about one row (from 0) of it.
+    pub fn new(file: &Path, row: Option<usize>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Content { file: file.to_owned(), row, problem: problem.into(), hint: hint.into() }
+    }
+}
+
+/// Rows are counted from 1 for people.
+fn row_text(row: Option<usize>) -> String {
+    row.map_or(String::new(), |row| format!("row {}: ", row + 1))
+}

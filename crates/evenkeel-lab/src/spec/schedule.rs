@@ -1,0 +1,75 @@
+//! Which iteration belongs to which task. Tasks and iterations count from 1, iterations over all tasks.
+
+use super::Settings;
+
+impl Settings {
+    /// The number of iterations of a task.
+    pub fn iterations_of(&self, task: usize) -> u64 {
+        let listed = self.task_iterations.as_ref().and_then(|listed| listed.get(task.wrapping_sub(1)));
+        listed.copied().unwrap_or(self.iterations)
+    }
+
+    /// The last iteration of a task; 0 for task 0, which there is not.
+    pub fn end_of(&self, task: usize) -> u64 {
+        match &self.task_iterations {
+            None => self.iterations.saturating_mul(task as u64),
+            Some(_) => (1..=task).fold(0, |sum: u64, task| sum.saturating_add(self.iterations_of(task))),
+        }
+    }
+
+    /// The task that an iteration belongs to.
+    pub fn task_of(&self, iteration: u64) -> usize {
+        let mut task = match &self.task_iterations {
+            None => ((iteration - 1) / self.iterations) as usize + 1,
+            Some(_) => 1,
+        };
+        while iteration > self.end_of(task) {
+            task += 1;
+        }
+        task
+    }
+
+    /// Iterations of the present task that are done when this one begins.
+    pub fn since_switch(&self, iteration: u64) -> u64 {
+        iteration - 1 - self.end_of(self.task_of(iteration) - 1)
+    }
+
+    /// The probability that an example of this iteration's batch is drawn as in the present task, and not as in the task
+    /// before: 1 without a drift.
+    pub fn arrived(&self, iteration: u64) -> f64 {
+        match self.drift {
+            None => 1.0,
+            Some(length) => ((self.since_switch(iteration) + 1) as f64 / (length + 1) as f64).min(1.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::spec::Experiment;
+
+    #[test]
+    fn tasks_of_one_length_and_of_several_have_their_iterations() {
+        let mut settings = Experiment::named("split-mnist").unwrap().settings;
+        assert_eq!([1, 200, 201, 1000].map(|i| settings.task_of(i)), [1, 1, 2, 5]);
+        assert_eq!(
+            (settings.end_of(5), settings.since_switch(201), settings.since_switch(400)),
+            (1000, 0, 199)
+        );
+        settings.task_iterations = Some(vec![3, 1, 2]);
+        assert_eq!([1, 3, 4, 5, 6].map(|i| settings.task_of(i)), [1, 1, 2, 3, 3]);
+        assert_eq!([0, 1, 2, 3].map(|task| settings.end_of(task)), [0, 3, 4, 6]);
+        assert_eq!((settings.iterations_of(2), settings.since_switch(6)), (1, 1));
+        settings.task_iterations = None;
+        settings.iterations = u64::MAX;
+        assert_eq!(settings.task_of(1_000_000_000), 1);
+    }
+
+    #[test]
+    fn a_drift_arrives_after_its_length() {
+        let mut settings = Experiment::named("split-mnist").unwrap().settings;
+        assert_eq!((settings.arrived(1), settings.arrived(201)), (1.0, 1.0));
+        settings.drift = Some(3);
+        assert_eq!([201, 202, 203, 204, 400].map(|i| settings.arrived(i)), [0.25, 0.5, 0.75, 1.0, 1.0]);
+    }
+}
