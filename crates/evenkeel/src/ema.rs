@@ -79,7 +79,7 @@ impl EmaConfig {
 /// # let mut sgd = SgdConfig::new(0.1).init().unwrap();
 /// for _ in 0..10 {
 ///     // … a step of training …
-/// #   let loss = model.forward(Tensor::ones([8, 4], &device)).square().mean();
+/// #   let loss = model.forward(Tensor::<2>::ones([8, 4], &device)).square().mean();
 /// #   let gradients = GradientsParams::from_grads(loss.backward(), &model);
 /// #   model = sgd.step(0.1, model, gradients);
 ///     ema.update(&model);

@@ -53,12 +53,11 @@ pub fn mean_entropy(logits: &Tensor<2>) -> f64 {
     }
     let [batch, classes] = logits.dims();
     let data = logits.to_data();
-    let sum: f64 = match data.as_slice::<f32>() {
-        Ok(rows) => rows.chunks_exact(classes).map(entropy).sum(),
-        Err(_) => {
-            let values: Vec<f64> = data.iter::<f64>().collect();
-            values.chunks_exact(classes).map(|row| of_row(row.iter().copied())).sum()
-        }
+    let sum: f64 = if let Ok(rows) = data.as_slice::<f32>() {
+        rows.chunks_exact(classes).map(entropy).sum()
+    } else {
+        let values: Vec<f64> = data.iter::<f64>().collect();
+        values.chunks_exact(classes).map(|row| of_row(row.iter().copied())).sum()
     };
     sum / batch as f64
 }

@@ -23,7 +23,7 @@
 //! let mut optimizer = SgdConfig::new(0.1).with_momentum(0.9).init()?.with_grad_clipping(clipping);
 //! let mut schedule = CosineAnnealingLrSchedulerConfig::new(0.1, 100).init()?;
 //! for _ in 0..100 {
-//!     let loss = model.forward(Tensor::ones([8, 4], &device)).square().mean();
+//!     let loss = model.forward(Tensor::<2>::ones([8, 4], &device)).square().mean();
 //!     let gradients = GradientsParams::from_grads(loss.backward(), &model);
 //!     model = optimizer.step(schedule.step(), model, gradients);
 //! }

@@ -159,7 +159,7 @@ pub fn images(classes: std::ops::Range<i64>, n: usize, seed: u64) -> Vec<Image> 
         let label = classes.start + i as i64 % count;
         let noise = |pixel: usize| {
             let stripe = (pixel / SIDE) as i64 / 2 == label;
-            uniform() + if stripe { 0.4 } else { 0.0 }
+            uniform() + if stripe { 0.15 } else { 0.0 }
         };
         Image { pixels: (0..SIDE * SIDE).map(noise).collect(), label }
     };

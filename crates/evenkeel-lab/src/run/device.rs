@@ -6,6 +6,7 @@ use burn::tensor::Device;
 type Open = fn() -> Device;
 
 /// The devices of this build.
+#[allow(deprecated)] // Burn means to drop ndarray one day
 const DEVICES: &[(&str, Open)] = &[
     ("flex", Device::flex),
     #[cfg(feature = "ndarray")]

@@ -3,6 +3,7 @@
 use burn::tensor::Device;
 
 /// For training.
+#[allow(deprecated)] // Burn means to drop ndarray one day
 pub(crate) fn device() -> Device {
     let name = std::env::var("EVENKEEL_TEST_DEVICE").unwrap_or_else(|_| "flex".into());
     let device = match name.as_str() {
