@@ -146,7 +146,8 @@ impl Benchmark {
         }
         let mut model = ModelSpec::named(self.model).expect("the models of benchmarks are tested");
         if let Some(hidden) = self.hidden {
-            model = keys::replaced(&model, "hidden", "hidden", hidden.into()).expect("and so are their layers");
+            model =
+                keys::replaced(&model, "hidden", "hidden", hidden.into()).expect("and so are their layers");
         }
         Settings {
             data: self.data.to_string(),
