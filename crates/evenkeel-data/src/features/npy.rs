@@ -87,7 +87,8 @@ impl Header {
 
     /// Words or whole numbers; else what is wrong, and what to do.
     pub(super) fn column(&self, mut reader: impl Read) -> Result<Column, (String, &'static str)> {
-        let (kind, width) = self.dtype.split_at(self.dtype.len().min(2));
+        // Two characters, as in `<i8` and `|S5`; a damaged header may hold anything.
+        let (kind, width) = self.dtype.split_at_checked(2).unwrap_or_default();
         let width: usize = width.parse().unwrap_or(0);
         let hint = "labels, tasks and splits are one-dimensional arrays of whole numbers or words";
         if self.shape.len() != 1 || !(1..=4096).contains(&width) {

@@ -1,6 +1,7 @@
 //! Features in Parquet: a column per feature, or one column of lists.
 
 use std::fs::File;
+use std::panic::catch_unwind;
 use std::path::Path;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -14,7 +15,14 @@ use crate::table::{Annotations, Column, LABEL, SPLIT, TASK, TableError};
 const HINT: &str =
     "columns label, optionally task and split, and the features: a column each, or one column of lists";
 
+/// Reads the file. The crate panics on some damaged files: that, too, is an error of the file.
 pub(super) fn read(path: &Path) -> Result<Table, TableError> {
+    catch_unwind(|| read_rows(path)).unwrap_or_else(|_| {
+        Err(TableError::new(path, None, "is damaged: its pages cannot be decoded", "write the file again"))
+    })
+}
+
+fn read_rows(path: &Path) -> Result<Table, TableError> {
     let bad = |row: Option<usize>, problem: String| TableError::new(path, row, problem, HINT);
     let file = File::open(path).map_err(|error| bad(None, error.to_string()))?;
     let reader = SerializedFileReader::new(file).map_err(|error| {
