@@ -422,7 +422,9 @@ mod tests {
     #[test]
     fn rows_and_tasks_come_back_too() {
         let mut sparse = Sparse::new(9);
-        [&[(1, 0.5), (8, -2.0)][..], &[], &[(4, 1.5)]].iter().for_each(|row| sparse.push(row));
+        for row in [&[(1, 0.5), (8, -2.0)][..], &[], &[(4, 1.5)]] {
+            sparse.push(row);
+        }
         let content: Vec<u8> = (0..12_u8).flat_map(|i| f32::from(i).to_le_bytes()).collect();
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), content).unwrap();

@@ -94,7 +94,10 @@ impl Annotations {
     }
 
     fn parts(&self, file: &Path, labels: &[u16], test_fraction: f64) -> Result<Parts, TableError> {
-        let Some(split) = &self.split else { return Ok(drawn_parts(labels, self.tasks(), test_fraction)) };
+        let Some(split) = &self.split else {
+            let tasks = self.tasks().map(|(tasks, _)| tasks);
+            return Ok(drawn_parts(labels, tasks.as_deref(), test_fraction));
+        };
         let mut is_test = Vec::with_capacity(split.names().len());
         for (code, name) in split.names().iter().enumerate() {
             is_test.push(match name.to_ascii_lowercase().as_str() {
@@ -127,7 +130,9 @@ impl Annotations {
         let Parts { train, test } = self.parts(file, &labels, test_fraction)?;
         for (part, rows) in [("training", &train), ("test", &test)] {
             let mut seen = vec![false; classes.len()];
-            rows.iter().for_each(|row| seen[usize::from(labels[*row])] = true);
+            for row in rows {
+                seen[usize::from(labels[*row])] = true;
+            }
             if let Some(empty) = seen.iter().position(|seen| !seen) {
                 let problem = format!("class '{}' has no {part} example", classes[empty]);
                 let hint = "every class needs one for training and one for testing: see the column split";
@@ -143,10 +148,10 @@ impl Annotations {
 }
 
 /// Every cell (a class within a task) gives its share to the test set, at least one row if it has two.
-fn drawn_parts(labels: &[u16], tasks: Option<(Vec<u16>, usize)>, test_fraction: f64) -> Parts {
+fn drawn_parts(labels: &[u16], tasks: Option<&[u16]>, test_fraction: f64) -> Parts {
     let mut cells = std::collections::BTreeMap::<(u16, u16), Vec<usize>>::new();
     for (row, label) in labels.iter().enumerate() {
-        let task = tasks.as_ref().map_or(0, |(tasks, _)| tasks[row]);
+        let task = tasks.map_or(0, |tasks| tasks[row]);
         cells.entry((task, *label)).or_default().push(row);
     }
     let (mut train, mut test) = (Vec::new(), Vec::new());
@@ -155,7 +160,9 @@ fn drawn_parts(labels: &[u16], tasks: Option<(Vec<u16>, usize)>, test_fraction: 
         let n = ((rows.len() as f64 * test_fraction).round() as usize).max(1).min(most);
         let chosen = distinct(&mut generator(0, *b"testrows", i as u64), n, rows.len());
         let mut is_test = vec![false; rows.len()];
-        chosen.into_iter().for_each(|at| is_test[at] = true);
+        for at in chosen {
+            is_test[at] = true;
+        }
         for (row, is_test) in rows.into_iter().zip(is_test) {
             if is_test { &mut test } else { &mut train }.push(row);
         }
@@ -172,7 +179,9 @@ mod tests {
 
     fn column(cells: &[&str]) -> Column {
         let mut column = Column::default();
-        cells.iter().for_each(|cell| column.push(cell));
+        for cell in cells {
+            column.push(cell);
+        }
         column
     }
 

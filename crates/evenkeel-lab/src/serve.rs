@@ -29,7 +29,7 @@ const FRESH_FOR: Duration = Duration::from_millis(500);
 const MOST_CONNECTIONS: usize = 64;
 
 /// A request and its answer may take so long; a client that reads nothing is let go.
-const MOST_TIME: Duration = Duration::from_secs(60);
+const MOST_TIME: Duration = Duration::from_mins(1);
 
 /// The words of a request may take so long to come.
 const MOST_TIME_TO_ASK: Duration = Duration::from_secs(10);

@@ -67,8 +67,7 @@ mod tests {
         let data = digits(20, 10, 0);
         let image = |seed, task: usize| {
             let stream = Permuted { permutations: 3 }.cut(&data, seed).unwrap();
-            let image = stream.task(task).test.image(4).into_owned();
-            image
+            stream.task(task).test.image(4).into_owned()
         };
         assert_eq!(image(0, 0), *data.test().image(4));
         assert_eq!(image(0, 1), image(0, 1));

@@ -213,13 +213,15 @@ fn in_percent(path: &Path, curve: Curve, fraction: bool) -> Result<Curve, OwnCur
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     fn write(dir: &Path, name: &str, scale: f64, every: u64) -> PathBuf {
         let mut text = "iteration,task,task1_acc\n".to_string();
         for i in 1..=20 {
             let accuracy = if i == 11 { 60.0 } else { 90.0 };
-            text += &format!("{},{},{}\n", i * every, 1 + (i - 1) / 10, accuracy * scale);
+            let _ = writeln!(text, "{},{},{}", i * every, 1 + (i - 1) / 10, accuracy * scale);
         }
         let path = dir.join(name);
         std::fs::write(&path, text).unwrap();

@@ -146,8 +146,9 @@ fn compared(id: String, lineup: &Lineup, against: Option<&str>) -> Option<Table>
     let comparisons = comparisons::comparisons(lineup, against);
     let reference = &comparisons.first()?.reference;
     let mut table = difference_table(id, lineup, &comparisons)?;
-    table.caption += &format!(
-        " The verdict is on {reference} having the smaller {DECIDES}; p is adjusted by Holm over this table."
+    table.caption = format!(
+        "{} The verdict is on {reference} having the smaller {DECIDES}; p is adjusted by Holm over this table.",
+        table.caption
     );
     table.columns.extend(["Holm's p", "smaller gap"].map(String::from));
     for (row, comparison) in table.rows.iter_mut().zip(&comparisons) {
@@ -177,10 +178,8 @@ fn difference_table(id: String, lineup: &Lineup, comparisons: &[Comparison]) -> 
     let mut table = Table::new(id, caption, ["against", "seeds"].into_iter().chain(COMPARED));
     for comparison in comparisons {
         let seeds = comparison.differences.first().map_or(0, |difference| difference.evidence.interval.n);
-        let against = match comparison.paired {
-            true => comparison.against.clone(),
-            false => format!("{} (unpaired)", comparison.against),
-        };
+        let unpaired = if comparison.paired { "" } else { " (unpaired)" };
+        let against = format!("{}{unpaired}", comparison.against);
         let mut row = vec![Cell::text(against), Cell::number(seeds as f64, 0)];
         row.extend(COMPARED.iter().map(|name| {
             let digits = evenkeel_metrics::quantity(name).map_or(2, |quantity| quantity.digits);

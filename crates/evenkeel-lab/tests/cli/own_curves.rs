@@ -1,5 +1,6 @@
 //! Curves of another program beside ours.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::common::{evenkeel, must_fail, must_succeed, small_run};
@@ -9,7 +10,7 @@ fn write(path: &Path, low: f64, scale: f64, every: u64) {
     let mut text = "iteration,task,task1_acc\n".to_string();
     for i in 1..=20_u64 {
         let accuracy = if i == 11 { low } else { 90.0 };
-        text += &format!("{},{},{}\n", i * every, 1 + (i - 1) / 10, accuracy * scale);
+        let _ = writeln!(text, "{},{},{}", i * every, 1 + (i - 1) / 10, accuracy * scale);
     }
     std::fs::write(path, text).unwrap();
 }
