@@ -18,6 +18,10 @@ from pathlib import Path
 program = Path(sys.argv[1]).resolve()
 
 
+def sha256(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def make(source, out, optimizers, seeds, benchmark):
     record = json.loads((source / "run.json").read_text())
     head, *rows = (source / "curve.csv").read_text().splitlines()
@@ -30,10 +34,14 @@ def make(source, out, optimizers, seeds, benchmark):
             run = out / f"{optimizer}-{seed}"
             run.mkdir(parents=True)
             identity = hashlib.sha256(text.encode()).digest()[:6].hex()
-            (run / "run.json").write_text(json.dumps(record | {"id": identity, "spec": spec}))
             cells = (row.split(",", 3) for row in rows)
             noisy = (f"{i},{task},{max(0.0, float(acc) - 3 * rng.random())!r},{rest}" for i, task, acc, rest in cells)
-            (run / "curve.csv").write_text("\n".join([head, *noisy]) + "\n")
+            curve = "\n".join([head, *noisy]) + "\n"
+            (run / "curve.csv").write_text(curve)
+            copy = record | {"id": identity, "spec": spec, "files": {"curve.csv": sha256(curve)}}
+            copy.pop("sha256")
+            copy["sha256"] = sha256(json.dumps(copy, separators=(",", ":"), ensure_ascii=False))
+            (run / "run.json").write_text(json.dumps(copy))
 
 
 def report(folder, page):
