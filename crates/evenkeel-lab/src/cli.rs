@@ -14,8 +14,11 @@ mod output;
 mod report;
 mod reproduce;
 mod run;
+mod selection;
 mod serve;
 mod status;
+mod submit;
+mod work;
 mod worker;
 
 use std::process::ExitCode;
@@ -45,6 +48,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Work(work::Args),
+    Submit(submit::Args),
     Reproduce(reproduce::Args),
     Status(status::Args),
     Metrics(metrics::Args),
@@ -62,6 +67,8 @@ enum Command {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Work(args) => work::run(&args),
+        Command::Submit(args) => submit::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Metrics(args) => metrics::run(&args),

@@ -17,5 +17,6 @@ pub mod reproduce;
 pub mod run;
 mod say;
 pub mod serve;
+pub mod slurm;
 pub mod spec;
 pub mod store;

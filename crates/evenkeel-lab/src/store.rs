@@ -7,14 +7,15 @@
 //!     extra.csv       what else was asked for: curvature, training accuracy
 //!     checkpoint.bin  only while the run is unfinished: the state, and checksums of both files up to it
 //!     lock            held by the process that works on the run
+//!     lease.json      only while a process works on the run: which, for other machines
 //! ```
 
+pub mod claim;
 pub mod recorded;
 pub mod sealed_file;
 mod writer;
 
 use std::collections::BTreeMap;
-use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,7 @@ use evenkeel_data::files;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use self::claim::Claimed;
 use self::recorded::EXTRA_FILE;
 use crate::program;
 use crate::run::checkpoint::CheckpointError;
@@ -78,6 +80,14 @@ pub enum StoreError {
         /// The folder.
         path: String,
     },
+    /// Another process has taken this run over.
+    #[error(
+        "{path}: taken over by another process, as this one had not been heard of for too long; nothing was saved"
+    )]
+    Lost {
+        /// The folder.
+        path: String,
+    },
 }
 
 impl StoreError {
@@ -86,7 +96,7 @@ impl StoreError {
         match self {
             StoreError::BadRun { .. } | StoreError::OtherRun { .. } | StoreError::Damaged { .. } => true,
             StoreError::Checkpoint { error, .. } => !matches!(error, CheckpointError::Io(_)),
-            StoreError::Io { .. } | StoreError::Locked { .. } => false,
+            StoreError::Io { .. } | StoreError::Locked { .. } | StoreError::Lost { .. } => false,
         }
     }
 }
@@ -184,6 +194,7 @@ impl RunRecord {
 #[derive(Debug, Clone)]
 pub struct Store {
     dir: PathBuf,
+    kernels: Option<String>,
 }
 
 /// A run directory, as a reader sees it.
@@ -206,9 +217,9 @@ impl StoredRun {
         self.path.join(EXTRA_FILE)
     }
 
-    /// Whether a process works on it now.
-    pub fn is_locked(&self) -> bool {
-        is_locked(&self.path)
+    /// Whether a process works on it now, or did until a moment ago on another machine.
+    pub fn is_claimed(&self) -> bool {
+        Claimed::look(&self.path) != Claimed::Free
     }
 
     /// Checks every file of a run that has ended against its record; one that goes on has nothing to check yet.
@@ -233,7 +244,14 @@ impl StoredRun {
 impl Store {
     /// The store in that folder, which need not exist yet.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into() }
+        Self { dir: dir.into(), kernels: None }
+    }
+
+    /// Runs are described for these kernels instead of those of this process.
+    #[must_use]
+    pub fn with_kernels(mut self, kernels: Option<String>) -> Self {
+        self.kernels = kernels;
+        self
     }
 
     /// The folder.
@@ -268,7 +286,11 @@ impl Store {
         if self.record(spec)?.is_none() {
             std::fs::create_dir_all(&dir).map_err(io_error(&dir))?;
             let path = dir.join("run.json");
-            let file = json_file(&path, &RunRecord::new(spec, 0.0).signed()).map_err(io_error(&path))?;
+            let mut record = RunRecord::new(spec, 0.0);
+            if let Some(kernels) = &self.kernels {
+                record.machine.kernels.clone_from(kernels);
+            }
+            let file = json_file(&path, &record.signed()).map_err(io_error(&path))?;
             // Never over a record that another process has written in the meantime.
             match file.persist_noclobber(&path) {
                 Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => {
@@ -278,6 +300,11 @@ impl Store {
             }
         }
         Ok(dir)
+    }
+
+    /// Describes several runs, for workers that come later.
+    pub fn describe_all(&self, specs: &[RunSpec]) -> Result<(), StoreError> {
+        specs.iter().try_for_each(|spec| self.describe(spec).map(drop))
     }
 
     /// All runs in the folder, by folder name. Folders without `run.json` are not runs.
@@ -318,12 +345,6 @@ fn read_record(run_dir: &Path, expected: Option<&RunSpec>) -> Result<Option<RunR
         });
     }
     Ok(Some(record))
-}
-
-/// Whether a process works on the run in `dir` now.
-pub fn is_locked(dir: &Path) -> bool {
-    File::open(dir.join("lock"))
-        .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// Writes JSON to a temporary file, syncs it and renames it into place.

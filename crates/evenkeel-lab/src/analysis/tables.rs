@@ -224,7 +224,7 @@ pub fn status(run: &StoredRun) -> String {
     match &run.record.status {
         Status::Done => "done".into(),
         Status::Diverged { iteration, reason } => format!("diverged at {iteration}: {reason}"),
-        Status::Unfinished if run.is_locked() => "running".into(),
+        Status::Unfinished if run.is_claimed() => "running".into(),
         Status::Unfinished if run.curve_path().exists() => "stopped".into(),
         Status::Unfinished => "waiting".into(),
     }

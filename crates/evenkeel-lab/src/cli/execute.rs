@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use evenkeel_data::Loaded;
+use evenkeel_kernels::InstructionSet;
 
 use super::error::{BadInput, damage_is_failure};
 use super::interrupt;
@@ -20,7 +21,7 @@ use crate::spec::{CheckedExperiment, RunSpec, Settings};
 use crate::store::{Store, StoredRun};
 
 /// How many processes, and what each may use.
-#[derive(clap::Args)]
+#[derive(clap::Args, Clone)]
 pub(super) struct Processes {
     /// Runs at once [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -34,6 +35,20 @@ pub(super) struct Processes {
     /// Keep the weights at the end of each run, as weights.safetensors in its folder (see `evenkeel export`).
     #[arg(long)]
     keep_weights: bool,
+    /// Instruction set of the kernels: portable, avx2 or avx512; the last digits of every number depend on it [default: the widest
+    /// that the processor has].
+    #[arg(long, value_name = "NAME", value_parser = kernels)]
+    pub(super) kernels: Option<String>,
+}
+
+/// Kernels that this processor can run.
+pub(super) fn kernels(name: &str) -> Result<String, String> {
+    let available: Vec<&str> = InstructionSet::available().into_iter().map(InstructionSet::name).collect();
+    if available.contains(&name) {
+        Ok(name.to_string())
+    } else {
+        Err(format!("this processor has {}", available.join(", ")))
+    }
 }
 
 /// A time to wait: finite, not negative.
@@ -56,6 +71,7 @@ impl Processes {
             threads,
             checkpoint_every: Duration::from_secs_f64(self.checkpoint_seconds),
             keep_weights: self.keep_weights,
+            kernels: self.kernels.clone(),
             decoded,
         }
     }
@@ -115,6 +131,22 @@ impl Work {
         let iterations = experiment.settings.end_of(prepared.stream.len());
         self.iterations.extend(specs.iter().map(|_| iterations));
         self.specs.extend(specs);
+        Ok(())
+    }
+
+    /// Adds a run that is described in the folder already.
+    pub(super) fn add_described(&mut self, spec: RunSpec) -> anyhow::Result<()> {
+        let checked = spec.check()?;
+        let same = |known: &RunSpec| known.settings == checked.settings;
+        let iterations = match self.specs.iter().position(same) {
+            Some(known) => self.iterations[known],
+            None => {
+                let data = self.decoded.load(&checked.settings)?;
+                checked.settings.end_of(cut(&checked.settings, checked.seed, data)?.stream.len())
+            }
+        };
+        self.iterations.push(iterations);
+        self.specs.push(spec);
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use evenkeel_metrics::read_curve;
 use super::error::BadInput;
 use super::output::print;
 use crate::analysis::tables::status;
+use crate::slurm::Queue;
 use crate::store::{Status, Store, StoredRun};
 
 /// Show how far the runs in a folder are.
@@ -39,7 +40,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ]);
     }
     let done = runs.iter().filter(|run| run.record.status != Status::Unfinished).count();
-    print(&format!("{table}\n{done} of {} runs ended\n", runs.len()))?;
+    let queue = Queue::read(&args.dir).map(|queue| queue.describe() + "\n").unwrap_or_default();
+    print(&format!("{table}\n{done} of {} runs ended\n{queue}", runs.len()))?;
     Ok(ExitCode::SUCCESS)
 }
 

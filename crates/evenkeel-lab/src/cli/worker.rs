@@ -37,6 +37,9 @@ pub(super) struct Args {
     /// The data as the process that started this one has decoded it.
     #[arg(long, value_name = "FILE", hide = true)]
     decoded: Option<PathBuf>,
+    /// Take the run over from the machine whose lease has this token: it is known to be dead.
+    #[arg(long, value_name = "TOKEN", hide = true)]
+    dead_lease: Option<String>,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -52,6 +55,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         checkpoint_every: Duration::from_secs_f64(args.checkpoint_seconds),
         keep_weights: args.keep_weights,
         decoded: args.decoded.clone(),
+        dead_lease: args.dead_lease.clone(),
     };
     // On a thread of the pool, so that no operation has to wake one up.
     let result = pool.install(|| worker::run(&args.run_dir, &spec, &options, stop));

@@ -139,6 +139,9 @@ impl<'a> RunProgress<'a> {
     fn start_worker(&mut self, index: usize) {
         let name = self.name(index);
         let total = self.totals.get(&index).copied().unwrap_or(0);
+        if let View::Lines { .. } = self.view {
+            self.say(&format!("{name}: begun"));
+        }
         if let View::Bars { all, workers, .. } = &mut self.view {
             let bar = all.add(ProgressBar::new(total));
             bar.set_style(style("{prefix:28!} {pos:>5}/{len} {wide_msg}"));

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use super::worker::Progress;
 use crate::spec::RunSpec;
-use crate::store::{Status, Store, StoreError, is_locked};
+use crate::store::claim::{Claimed, LEASE, LeaseWatch};
+use crate::store::{Status, Store, StoreError};
 
 /// Exit code of a worker that was told to stop and saved its state.
 pub const EXIT_INTERRUPTED: u8 = 10;
@@ -40,6 +41,8 @@ pub struct Options {
     pub checkpoint_every: Duration,
     /// Keep the weights at the end of each run.
     pub keep_weights: bool,
+    /// The instruction set of the kernels, by name; each worker's own choice if `None`.
+    pub kernels: Option<String>,
     /// Data that this process has decoded and verified, by [`data_key`](crate::spec::Settings::data_key): workers need not do so again.
     pub decoded: HashMap<String, PathBuf>,
 }
@@ -164,10 +167,21 @@ fn work(
     let tell = |event| drop(events.send(event));
     let mut waiting: Vec<usize> = Vec::new();
     let mut announced = HashSet::new();
+    let mut leases: HashMap<usize, LeaseWatch> = HashMap::new();
     while !stop.load(Ordering::Relaxed) {
         let Some(index) = lock(queue).pop_front().or_else(|| waiting.pop()) else { break };
         let dir = store.run_dir(&specs[index]);
-        if is_locked(&dir) {
+        let (held, dead) = match Claimed::look(&dir) {
+            Claimed::Free => (false, None),
+            Claimed::Locked => (true, None),
+            Claimed::Leased(lease) => {
+                let token = lease.token.clone();
+                let watch = leases.entry(index).or_insert_with(|| LeaseWatch::new(lease.clone()));
+                let dead = watch.is_dead(lease, LEASE);
+                (!dead, dead.then_some(token))
+            }
+        };
+        if held {
             // Somebody else is at it. Do the rest first, then wait for it, and take over if that process dies.
             if announced.insert(index) {
                 tell(Event::Elsewhere(index));
@@ -178,11 +192,19 @@ fn work(
             }
             continue;
         }
+        // Done elsewhere since the queue was made.
+        if let Ok(Some(record)) = store.record(&specs[index])
+            && record.status != Status::Unfinished
+        {
+            tell(Event::Ended(index, record.status));
+            continue;
+        }
         match run_worker(
             &dir,
             &specs[index].settings.device,
             options,
             options.decoded.get(&specs[index].settings.data_key()),
+            dead.as_deref(),
             workers,
             || tell(Event::Started(index)),
             |p| tell(Event::Progress(index, p)),
@@ -215,6 +237,7 @@ fn run_worker(
     device: &str,
     options: &Options,
     decoded: Option<&PathBuf>,
+    dead_lease: Option<&str>,
     workers: &Workers,
     started: impl Fn(),
     progress: impl Fn(Progress),
@@ -240,6 +263,8 @@ fn run_worker(
         .args(["--checkpoint-seconds", &options.checkpoint_every.as_secs_f64().to_string()])
         .args(options.keep_weights.then_some("--keep-weights"))
         .args(decoded.iter().flat_map(|path| [Path::new("--decoded"), path]))
+        .args(dead_lease.iter().flat_map(|token| ["--dead-lease", token]))
+        .envs(options.kernels.iter().map(|name| (evenkeel_kernels::instruction_set::VARIABLE, name)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -17,7 +17,8 @@ use super::prepare::{prepare, prepare_decoded};
 use super::train::{self, Outcome, Watch};
 use super::weights::{self, WeightsError};
 use crate::spec::{CheckedRun, RunSpec};
-use crate::store::{RunWriter, StoreError, is_locked};
+use crate::store::claim::Claimed;
+use crate::store::{RunWriter, StoreError};
 
 /// What a worker tells its runner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,6 +97,8 @@ pub struct Options {
     pub keep_weights: bool,
     /// The data, decoded and verified by the process that started this one; loaded from its source if absent.
     pub decoded: Option<PathBuf>,
+    /// Token of a lease on the run that is known to be a dead machine's.
+    pub dead_lease: Option<String>,
 }
 
 /// Runs what the folder describes. `None` if it is finished already.
@@ -106,7 +109,13 @@ pub fn run(
     stop: Arc<AtomicBool>,
 ) -> anyhow::Result<Option<Outcome>> {
     // Asked before the data is loaded: a second runner may try again and again.
-    if is_locked(dir) {
+    let dead = options.dead_lease.as_deref();
+    let held = match Claimed::look(dir) {
+        Claimed::Free => false,
+        Claimed::Locked => true,
+        Claimed::Leased(lease) => dead != Some(&lease.token),
+    };
+    if held {
         return Err(StoreError::Locked { path: dir.display().to_string() }.into());
     }
     let prepared = match &options.decoded {
@@ -116,7 +125,7 @@ pub fn run(
     if prepared.data_sha256 != spec.data_sha256 {
         anyhow::bail!("{}: the data has changed since this run was described", spec.settings.data);
     }
-    let Some((store, checkpoint)) = RunWriter::open(dir, spec, prepared.stream.len())? else {
+    let Some((store, checkpoint)) = RunWriter::open(dir, spec, prepared.stream.len(), dead)? else {
         return Ok(None);
     };
     let total = spec.settings.end_of(prepared.stream.len());

@@ -1,13 +1,12 @@
 //! Writing to a run directory, by one process at a time.
 
-use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use evenkeel_data::files;
 use evenkeel_metrics::{Point, write_header, write_point};
 
+use super::claim::Claim;
 use super::recorded::{EXTRA_FILE, ExtraWriter};
 use super::sealed_file::{SealedFile, sha256_of};
 use super::{RunRecord, Status, StoreError, io_error, read_record, write_json};
@@ -19,27 +18,29 @@ use crate::spec::RunSpec;
 /// Name of the curve in a run directory.
 const CURVE_FILE: &str = "curve.csv";
 
-/// A run directory that this process works on. Dropping it releases the lock.
+/// A run directory that this process works on. Dropping it gives it back.
 pub struct RunWriter {
     dir: PathBuf,
     record: RunRecord,
     curve: SealedFile,
     extra: ExtraWriter,
     tasks: usize,
-    _lock: File,
+    claim: Claim,
 }
 
 impl RunWriter {
-    /// Locks the run, and brings its curve back to the last checkpoint (or to the beginning).
+    /// Claims the run, and brings its curve back to the last checkpoint (or to the beginning). `dead` is the token of a
+    /// lease that is known to be a dead machine's.
     ///
     /// `None` if the run is finished already: another process may have done so in the meantime.
     pub fn open(
         dir: &Path,
         spec: &RunSpec,
         tasks: usize,
+        dead: Option<&str>,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, StoreError> {
         std::fs::create_dir_all(dir).map_err(io_error(dir))?;
-        let lock = lock(dir)?;
+        let claim = Claim::take(dir, dead)?;
         let known = read_record(dir, Some(spec))?;
         sweep(dir);
         if known.as_ref().is_some_and(|record| record.status != Status::Unfinished) {
@@ -74,7 +75,7 @@ impl RunWriter {
                 record.begun_by.push(before.clone());
             }
         }
-        let mut writer = Self { dir: dir.to_path_buf(), record, curve, extra, tasks, _lock: lock };
+        let mut writer = Self { dir: dir.to_path_buf(), record, curve, extra, tasks, claim };
         writer.write_record()?;
         if begins {
             let mut header = Vec::new();
@@ -91,6 +92,7 @@ impl RunWriter {
 
     /// Appends one row and hands it to the system, so that a crash of this process loses nothing.
     pub fn append(&mut self, point: &Point) -> Result<(), StoreError> {
+        self.claim.still_held()?;
         let mut row = Vec::new();
         write_point(&mut row, point, self.tasks).map_err(io_error(&self.dir.join(CURVE_FILE)))?;
         self.curve.append(&row)
@@ -114,6 +116,7 @@ impl RunWriter {
         seconds: f64,
         state: (Vec<u8>, Vec<u8>),
     ) -> Result<(), StoreError> {
+        self.claim.check()?;
         let (curve, extra) = (self.curve.seal()?, self.extra.seal()?);
         let path = self.dir.join("checkpoint.bin");
         let checkpoint = Checkpoint::new(&self.record.id, iteration, (curve, extra), seconds, state);
@@ -122,6 +125,7 @@ impl RunWriter {
 
     /// Marks the run as ended; its checkpoint is not needed any more.
     pub fn finish(mut self, status: Status, seconds: f64) -> Result<(), StoreError> {
+        self.claim.check()?;
         self.record.files.insert(CURVE_FILE.to_string(), self.curve.seal()?.sha256);
         if let Some(extra) = self.extra.seal_if_any()? {
             self.record.files.insert(EXTRA_FILE.to_string(), extra.sha256);
@@ -146,22 +150,7 @@ impl RunWriter {
     }
 }
 
-fn lock(dir: &Path) -> Result<File, StoreError> {
-    let path = dir.join("lock");
-    let file =
-        OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(io_error(&path))?;
-    // A reader that asks whether the run is locked holds the lock itself for a moment: ask again before giving up.
-    for _ in 0..5 {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
-            Err(TryLockError::Error(error)) => return Err(io_error(&path)(error)),
-        }
-    }
-    Err(StoreError::Locked { path: dir.display().to_string() })
-}
-
-/// Removes temporary files of a process that was killed while it wrote one. Only under the lock.
+/// Removes temporary files of a process that was killed while it wrote one. Only under a claim.
 fn sweep(dir: &Path) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(files::PREFIX) {

@@ -1,0 +1,78 @@
+//! `evenkeel work`: what is pending in a folder, on this machine and on any other that shares it.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::error::BadInput;
+use super::execute::{Processes, Work, execute};
+use super::metrics::runs_of;
+use super::status::runs_in;
+use crate::analysis::{Runs, Summary};
+use crate::store::{Status, Store, StoredRun, write_json};
+
+/// Do what is pending in a folder, until nothing is left.
+///
+/// Start any number of these on any number of machines that share the folder: each run is done by one of them, and what a
+/// dead machine had begun is taken over from its last checkpoint after half a minute. `evenkeel run … --describe` (or
+/// `evenkeel submit`) says what there is to do. All machines use the kernels of the one that described the runs, so that
+/// they give the same numbers. SIGTERM and Ctrl-C save and stop.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  \
+    evenkeel run split-mnist --seeds 20 --describe\n  \
+    evenkeel work runs/split-mnist                    here, and on every other machine\n  \
+    evenkeel work runs/split-mnist --jobs 1 --threads 4")]
+pub(super) struct Args {
+    /// Folder with described runs.
+    dir: PathBuf,
+    #[command(flatten)]
+    processes: Processes,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let store = Store::new(&args.dir);
+    let runs = runs_in(&args.dir)?;
+    let processes = args.processes.with_kernels_of(&kernels_of(&runs))?;
+    let mut work = Work::default();
+    let pending = runs.iter().filter(|run| run.record.status == Status::Unfinished);
+    for run in pending {
+        work.add_described(run.record.spec.clone())?;
+    }
+    let ended = execute(&args.dir.display().to_string(), &store, &work, &processes)?;
+    if ended.stopped() {
+        return Ok(ExitCode::from(130));
+    }
+    let everything = Runs::load(&runs_of(&args.dir)?);
+    write_json(&args.dir.join("summary.json"), &Summary::of(&everything, None))?;
+    ended.into_result(&everything)
+}
+
+/// The kernels that runs of a folder were begun with, or described for.
+fn kernels_of(runs: &[StoredRun]) -> BTreeSet<String> {
+    let named = runs.iter().map(|run| run.record.machine.kernels.clone());
+    named.filter(|name| !name.is_empty()).collect()
+}
+
+impl Processes {
+    /// The kernels that were asked for, else those of the folder if there is no doubt.
+    fn with_kernels_of(&self, folder: &BTreeSet<String>) -> Result<Self, BadInput> {
+        if self.kernels.is_some() {
+            return Ok(self.clone());
+        }
+        let names: Vec<&str> = folder.iter().map(String::as_str).collect();
+        match names[..] {
+            [] => Ok(self.clone()),
+            [one] => match super::execute::kernels(one) {
+                Ok(kernels) => Ok(Self { kernels: Some(kernels), ..self.clone() }),
+                Err(reason) => Err(BadInput(format!(
+                    "the runs of this folder use the kernels '{one}': {reason}. Describe them anew for kernels that all machines have \
+                     (--kernels), so that they give the same numbers"
+                ))),
+            },
+            _ => Err(BadInput(format!(
+                "the runs of this folder were begun with different kernels ({}), which round differently; choose one (--kernels)",
+                names.join(", ")
+            ))),
+        }
+    }
+}
