@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Forty short runs on a real two-node Slurm, one node of which dies in the middle and comes back.
 
-    SLURM_CONF=… python3 tests/cluster/run.py target/release/evenkeel --kill "COMMAND" --revive "COMMAND"
+    python3 tests/cluster/run.py target/release/evenkeel
 
-The commands take a node down as a power cut would, and bring it up again. Everything must come out as from an undisturbed local run, byte
-for byte, and nothing may have been begun twice but what the dead node had begun.
+Everything must come out as from an undisturbed local run, byte for byte, and nothing may have been begun twice but what the dead node
+had begun. Says LEFT OUT, and why, where no Slurm can be started.
 """
 
-import argparse
 import json
 import re
 import subprocess
@@ -15,6 +14,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+import slurm
 
 SETTINGS = [
     "split-digits", "--optimizers", "ngm-sgd,adam", "--seeds", "20", "--iterations", "400", "--eval-samples", "200",
@@ -40,12 +41,15 @@ def wait(what, until, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
-    parser.add_argument("--kill", required=True)
-    parser.add_argument("--revive", required=True)
-    arguments = parser.parse_args()
-    program = str(Path(arguments.program).resolve())
+    program = str(Path(sys.argv[1]).resolve())
+    if reason := slurm.missing():
+        print(f"LEFT OUT: {reason}")
+        return
+    with slurm.Cluster() as nodes:
+        disturb(program, nodes)
+
+
+def disturb(program, nodes):
     with tempfile.TemporaryDirectory() as name:
         cluster, alone = Path(name) / "cluster", Path(name) / "alone"
         subprocess.run([program, "run", *SETTINGS, "--out", alone], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -54,11 +58,12 @@ def main():
 
         wait("the first runs", lambda: ended(cluster) >= 4, 180)
         before = ended(cluster)
-        subprocess.run(arguments.kill, shell=True, check=True)
+        killed = nodes.cut_power("n1")
+        assert killed > 0, "the node had nothing to do"
         begun_by_the_dead = len(list(cluster.glob("*/lease.json")))
         print(f"a node died with {before} of 40 runs ended; {begun_by_the_dead} were being worked on by both nodes")
         wait("the other node to go on", lambda: ended(cluster) >= before + 4, 180)
-        subprocess.run(arguments.revive, shell=True, check=True)
+        nodes.raise_node("n1")
         status = subprocess.run([program, "status", cluster], check=True, capture_output=True, text=True).stdout
         print(status.strip().splitlines()[-1])
         wait("all runs", lambda: ended(cluster) == 40, 600)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -56,6 +56,21 @@ pub fn sync_folder_of(path: &Path) {
     if let Ok(folder) = File::open(folder_of(path)) {
         let _ = folder.sync_all();
     }
+}
+
+/// Opens a regular file. A named pipe would be waited for, perhaps for ever, and is refused as devices and folders are.
+pub fn open(path: &Path) -> io::Result<File> {
+    if std::fs::metadata(path)?.is_file() {
+        return File::open(path);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+}
+
+/// The content of a regular file.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    open(path)?.read_to_end(&mut content)?;
+    Ok(content)
 }
 
 /// Bytes as text in lower-case hexadecimal.
@@ -117,5 +132,16 @@ mod tests {
     fn checksums_are_those_of_the_standard() {
         assert_eq!(hex(&[0, 10, 255]), "000aff");
         assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert_eq!(read(&pipe).unwrap_err().to_string(), "not a regular file");
+        assert_eq!(read(folder.path()).unwrap_err().to_string(), "not a regular file");
+        assert_eq!(read(&folder.path().join("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::dataset::DataSet;
+use crate::files;
 use crate::labelled::Labelled;
 use crate::options::DataOptions;
 use crate::sparse::Sparse;
@@ -20,7 +21,7 @@ const HINT: &str = "each row needs text and label; task and split are optional";
 pub(crate) fn load(path: &Path, options: &DataOptions) -> Result<DataSet, TableError> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
     let error = |problem: String| TableError::new(path, None, problem, "text: takes a .csv or a .jsonl file");
-    let file = File::open(path).map_err(|reason| error(reason.to_string()))?;
+    let file = files::open(path).map_err(|reason| error(reason.to_string()))?;
     let mut rows = Rows::new(options.text());
     match extension.as_deref() {
         Some("csv") => rows.read_csv(path, file)?,

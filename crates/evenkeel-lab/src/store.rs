@@ -323,7 +323,7 @@ impl Store {
 
 fn read_record(run_dir: &Path, expected: Option<&RunSpec>) -> Result<Option<RunRecord>, StoreError> {
     let path = run_dir.join("run.json");
-    let text = match std::fs::read(&path) {
+    let text = match files::read(&path) {
         Ok(text) => text,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);

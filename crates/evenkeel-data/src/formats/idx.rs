@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::Format;
 use crate::dataset::DataSet;
+use crate::files;
 use crate::idx;
 use crate::load::LoadError;
 
@@ -23,7 +24,7 @@ fn load(folder: &Path) -> Result<DataSet, LoadError> {
     let read = |name: &str| {
         let plain = folder.join(name);
         let path = if plain.exists() { plain } else { folder.join(format!("{name}.gz")) };
-        match std::fs::read(&path) {
+        match files::read(&path) {
             Ok(bytes) => Ok((path.display().to_string(), bytes)),
             Err(error) => {
                 let holds = idx::FILES.join(", ");

@@ -204,7 +204,7 @@ fn identify<'s>(spec: &'s FileSpec, content: &[u8]) -> Result<&'s Variant, Misma
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, SourceError> {
-    match fs::read(path) {
+    match files::read(path) {
         Ok(content) => Ok(Some(content)),
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(e) => Err(SourceError::io(path, "read", e)),

@@ -11,6 +11,8 @@ use super::error::{Failure, one_line};
 
 /// More than any known archive unpacks to; stops archives that never end.
 const ARCHIVE_LIMIT: u64 = 1 << 30;
+/// Longer than any path; a member's name is read into memory.
+const NAME_LIMIT: u64 = 1 << 16;
 
 /// The content of a reader, unpacked if it is gzip-compressed, of at most `limit` bytes.
 pub(super) fn file(reader: impl Read, limit: u64) -> Result<Vec<u8>, String> {
@@ -31,12 +33,20 @@ pub(super) fn members(
 ) -> Result<(), Failure> {
     let stream = plain(archive, ARCHIVE_LIMIT).map_err(|e| one_line(&e))?;
     let mut archive = tar::Archive::new(stream);
-    for entry in archive.entries().map_err(|e| one_line(&e))? {
+    let mut long_name = None;
+    // Raw: else a name of any length is in memory before it can be refused.
+    for entry in archive.entries().map_err(|e| one_line(&e))?.raw(true) {
         let mut entry = entry.map_err(|e| one_line(&e))?;
-        if !entry.header().entry_type().is_file() {
+        let kind = entry.header().entry_type();
+        if kind.is_gnu_longname() || kind.is_pax_local_extensions() {
+            long_name = name_of_next(&mut entry)?.or(long_name);
             continue;
         }
-        let name = entry.path_bytes().rsplit(|&b| b == b'/').next().map(<[u8]>::to_vec);
+        let path = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
+        if !kind.is_file() {
+            continue;
+        }
+        let name = path.rsplit(|&b| b == b'/').next().map(<[u8]>::to_vec);
         let Some(at) = wanted.iter().position(|(file, _)| name.as_deref() == Some(file.as_bytes())) else {
             continue;
         };
@@ -49,6 +59,21 @@ pub(super) fn members(
         each(at, content)?;
     }
     Ok(())
+}
+
+/// The path that this member of an archive gives to the next one.
+fn name_of_next(entry: &mut tar::Entry<'_, impl Read>) -> Result<Option<Vec<u8>>, String> {
+    if entry.size() > NAME_LIMIT {
+        return Err(format!("holds a name of {} bytes", entry.size()));
+    }
+    let pax = entry.header().entry_type().is_pax_local_extensions();
+    let mut text = Vec::new();
+    entry.read_to_end(&mut text).map_err(|e| one_line(&e))?;
+    if pax {
+        let path = tar::PaxExtensions::new(&text).flatten().find(|field| field.key_bytes() == b"path");
+        return Ok(path.map(|field| field.value_bytes().to_vec()));
+    }
+    Ok(text.split(|&b| b == 0).next().map(<[u8]>::to_vec))
 }
 
 fn plain<'r>(reader: impl Read + 'r, limit: u64) -> std::io::Result<Box<dyn Read + 'r>> {
@@ -125,6 +150,28 @@ mod tests {
         ]);
         assert_eq!(found(&archive).unwrap(), [(1, b"up".to_vec()), (0, b"root".to_vec())]);
         assert!(!std::path::Path::new("/evenkeel-absent/a.bin").exists());
+    }
+
+    #[test]
+    fn long_names_are_read_and_endless_ones_refused() {
+        use tar::EntryType::{GNULongName, Regular, XHeader};
+        let folder = "x".repeat(200);
+        let gnu = archive(&[
+            ("././@LongLink", GNULongName, format!("{folder}/a.bin\0").as_bytes()),
+            ("xxx", Regular, b"gnu"),
+        ]);
+        assert_eq!(found(&gnu).unwrap(), [(0, b"gnu".to_vec())]);
+        let field = format!(" path={folder}/b.bin\n");
+        let pax = archive(&[
+            ("PaxHeader", XHeader, format!("{}{field}", field.len() + 3).as_bytes()),
+            ("xxx", Regular, b"pax"),
+        ]);
+        assert_eq!(found(&pax).unwrap(), [(1, b"pax".to_vec())]);
+        let endless = vec![b'x'; NAME_LIMIT as usize + 1];
+        for kind in [GNULongName, XHeader] {
+            let archive = archive(&[("name", kind, &endless), ("a.bin", Regular, b"1234")]);
+            assert_eq!(found(&archive).unwrap_err(), "holds a name of 65537 bytes");
+        }
     }
 
     #[test]

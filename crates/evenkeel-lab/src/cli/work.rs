@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::error::BadInput;
-use super::execute::{Processes, Work, execute};
+use super::execute::{Processes, Work, execute, kernels};
 use super::metrics::runs_of;
 use super::status::runs_in;
 use crate::analysis::{Runs, Summary};
@@ -32,7 +32,10 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::new(&args.dir);
     let runs = runs_in(&args.dir)?;
-    let processes = args.processes.with_kernels_of(&kernels_of(&runs))?;
+    let mut processes = args.processes.clone();
+    if processes.kernels.is_none() {
+        processes.kernels = kernels_of(&runs)?;
+    }
     let mut work = Work::default();
     let pending = runs.iter().filter(|run| run.record.status == Status::Unfinished);
     for run in pending {
@@ -47,32 +50,22 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     ended.into_result(&everything)
 }
 
-/// The kernels that runs of a folder were begun with, or described for.
-fn kernels_of(runs: &[StoredRun]) -> BTreeSet<String> {
-    let named = runs.iter().map(|run| run.record.machine.kernels.clone());
-    named.filter(|name| !name.is_empty()).collect()
-}
-
-impl Processes {
-    /// The kernels that were asked for, else those of the folder if there is no doubt.
-    fn with_kernels_of(&self, folder: &BTreeSet<String>) -> Result<Self, BadInput> {
-        if self.kernels.is_some() {
-            return Ok(self.clone());
-        }
-        let names: Vec<&str> = folder.iter().map(String::as_str).collect();
-        match names[..] {
-            [] => Ok(self.clone()),
-            [one] => match super::execute::kernels(one) {
-                Ok(kernels) => Ok(Self { kernels: Some(kernels), ..self.clone() }),
-                Err(reason) => Err(BadInput(format!(
-                    "the runs of this folder use the kernels '{one}': {reason}. Describe them anew for kernels that all machines have \
-                     (--kernels), so that they give the same numbers"
-                ))),
-            },
-            _ => Err(BadInput(format!(
-                "the runs of this folder were begun with different kernels ({}), which round differently; choose one (--kernels)",
-                names.join(", ")
-            ))),
-        }
+/// The kernels that the runs of a folder were begun with or described for, if this processor has them and there is no doubt.
+fn kernels_of(runs: &[StoredRun]) -> Result<Option<String>, BadInput> {
+    let named = runs.iter().map(|run| run.record.machine.kernels.as_str());
+    let names: BTreeSet<&str> = named.filter(|name| !name.is_empty()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    match names[..] {
+        [] => Ok(None),
+        [one] => kernels(one).map(Some).map_err(|reason| {
+            BadInput(format!(
+                "the runs of this folder use the kernels '{one}': {reason}. Describe them anew for kernels that all machines \
+                 have (--kernels), so that they give the same numbers"
+            ))
+        }),
+        _ => Err(BadInput(format!(
+            "the runs of this folder were begun with different kernels ({}), which round differently; choose one (--kernels)",
+            names.join(", ")
+        ))),
     }
 }

@@ -51,7 +51,7 @@ impl Lease {
 
     /// The lease in a run directory. One that cannot be read counts as that of an unknown machine, so it is waited for.
     fn read(dir: &Path) -> Option<Self> {
-        let bytes = std::fs::read(dir.join(LEASE_FILE)).ok()?;
+        let bytes = files::read(&dir.join(LEASE_FILE)).ok()?;
         Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| Self {
             node: String::new(),
             pid: 0,
@@ -105,7 +105,7 @@ pub enum Claimed {
 impl Claimed {
     /// Looks at a run directory.
     pub fn look(dir: &Path) -> Self {
-        let locks = match File::open(dir.join(LOCK_FILE)).map(|lock| lock.try_lock_shared()) {
+        let locks = match files::open(&dir.join(LOCK_FILE)).map(|lock| lock.try_lock_shared()) {
             Ok(Err(TryLockError::WouldBlock)) => return Self::Locked,
             // Where there is no file yet, nobody has tried.
             Ok(Ok(())) | Err(_) => true,

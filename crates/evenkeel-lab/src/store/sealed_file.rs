@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use evenkeel_data::files::hex;
+use evenkeel_data::files::{self, hex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -70,7 +70,7 @@ impl SealedFile {
 
 /// The SHA-256 of a whole file in lower-case hexadecimal.
 pub fn sha256_of(path: &Path) -> io::Result<String> {
-    Ok(hex(&hash_of(File::open(path)?)?.finalize()))
+    Ok(hex(&hash_of(files::open(path)?)?.finalize()))
 }
 
 fn hash_of(reader: impl Read) -> io::Result<Sha256> {
