@@ -18,7 +18,8 @@ from pathlib import Path
 import slurm
 
 SETTINGS = [
-    "split-digits", "--optimizers", "ngm-sgd,adam", "--seeds", "20", "--iterations", "400", "--eval-samples", "200",
+    "split-digits", "--optimizers", "ngm-sgd,adam", "--seeds", "20", "--iterations", "300", "--eval-samples", "100",
+    "--set", "hidden=[100,100]", "--set", "batch=32",
 ]
 
 
@@ -53,6 +54,7 @@ def disturb(program, nodes):
     with tempfile.TemporaryDirectory() as name:
         cluster, alone = Path(name) / "cluster", Path(name) / "alone"
         subprocess.run([program, "run", *SETTINGS, "--out", alone], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        print("40 runs on one machine are done", flush=True)
         submit = [program, "submit", "slurm", *SETTINGS, "--tasks", "2", "--checkpoint-seconds", "1", "--out", cluster]
         subprocess.run(submit, check=True)
 
