@@ -11,6 +11,7 @@
 pub mod analysis;
 pub mod bench;
 pub mod cli;
+mod columns;
 pub mod paper;
 pub mod program;
 pub mod reproduce;

@@ -23,6 +23,8 @@ pub struct Finished {
     pub curve: Curve,
     /// What else it recorded.
     pub extras: Vec<Extra>,
+    /// Seconds that it took, where they are known.
+    pub seconds: Option<f64>,
 }
 
 /// A seed whose loss became infinite. It is never dropped: it counts as the worst value.
@@ -179,6 +181,13 @@ impl Group {
         self.finished.iter().map(|seed| seed.recorded(quantity)).collect()
     }
 
+    /// Seconds of the median run: one that shared its cores with others does not count for more.
+    pub fn seconds(&self) -> Option<f64> {
+        let mut all: Vec<f64> = self.finished.iter().map(|seed| seed.seconds).collect::<Option<_>>()?;
+        all.sort_by(f64::total_cmp);
+        all.get(all.len() / 2).copied()
+    }
+
     /// How it looks in figures: by the place of its optimizer in the list.
     pub fn style(&self) -> Option<Style> {
         let rank = optimizers::rank(&self.spec.optimizer.name);
@@ -263,6 +272,60 @@ pub struct LeftOut {
     pub damaged: bool,
 }
 
+/// Why a run does not count yet.
+const UNFINISHED: &str = "unfinished";
+
+impl LeftOut {
+    /// Whether it only is not finished: nothing is wrong with it.
+    pub fn is_unfinished(&self) -> bool {
+        self.reason == UNFINISHED
+    }
+
+    /// All of them in sentences: seeds of one optimizer that are left out for one reason stand together.
+    pub fn sentences<'a>(all: impl IntoIterator<Item = &'a LeftOut>) -> Vec<String> {
+        let mut kinds: Vec<(&LeftOut, Vec<u64>)> = Vec::new();
+        for out in all {
+            let same = |(known, _): &&mut (&LeftOut, Vec<u64>)| {
+                (&known.benchmark, &known.optimizer, &known.reason)
+                    == (&out.benchmark, &out.optimizer, &out.reason)
+            };
+            match kinds.iter_mut().find(same) {
+                Some((_, seeds)) => seeds.push(out.seed),
+                None => kinds.push((out, vec![out.seed])),
+            }
+        }
+        let sentence = |(out, mut seeds): (&LeftOut, Vec<u64>)| {
+            seeds.sort_unstable();
+            let word = if seeds.len() == 1 { "seed" } else { "seeds" };
+            format!(
+                "not counted: {} {} {word} {}: {}",
+                out.benchmark,
+                out.optimizer,
+                ranges(&seeds),
+                out.reason
+            )
+        };
+        kinds.into_iter().map(sentence).collect()
+    }
+}
+
+/// Sorted numbers as people write them: 0–4, 7.
+pub fn ranges(numbers: &[u64]) -> String {
+    let stretches = numbers.chunk_by(|a, b| a + 1 == *b);
+    let shown = stretches.map(|stretch| match stretch {
+        [one] => one.to_string(),
+        [one, two] => format!("{one}, {two}"),
+        [first, .., last] => format!("{first}–{last}"),
+        [] => String::new(),
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// A count with its noun.
+pub fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// Runs, grouped.
 #[derive(Debug, Default)]
 pub struct Runs {
@@ -307,7 +370,7 @@ impl Runs {
         }
         let group = self.group_of(spec);
         let reason = match &run.record.status {
-            Status::Unfinished => "unfinished".to_string(),
+            Status::Unfinished => UNFINISHED.to_string(),
             Status::Diverged { .. } => {
                 let curve = read_growing_curve(&run.curve_path()).ok();
                 group.diverged.push(Diverged { seed: spec.seed, curve });
@@ -316,7 +379,8 @@ impl Runs {
             }
             Status::Done => match (read_curve(&run.curve_path()), read_extra(&run.extra_path())) {
                 (Ok(curve), Ok(extras)) => {
-                    group.finished.push(Finished { seed: spec.seed, curve, extras });
+                    let seconds = Some(run.record.seconds);
+                    group.finished.push(Finished { seed: spec.seed, curve, extras, seconds });
                     group.programs.insert(Program::of(run));
                     return;
                 }

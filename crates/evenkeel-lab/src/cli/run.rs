@@ -9,7 +9,10 @@ use super::error::BadInput;
 use super::execute::{Processes, Work, begun, execute};
 use super::metrics::runs_of;
 use super::output::print;
+use super::rehearsal;
 use crate::analysis::{Format, Runs, Summary, terminal};
+use crate::columns::{WIDTH, wrapped};
+use crate::say::say;
 use crate::spec::{CheckedExperiment, Experiment, Plan, suggest};
 use crate::store::{Store, write_json};
 
@@ -20,6 +23,7 @@ use crate::store::{Store, write_json};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     evenkeel run split-mnist\n  \
+    evenkeel run split-mnist --dry-run\n  \
     evenkeel run split-mnist --optimizers ngm-sgd,msgd --seeds 20\n  \
     evenkeel run rotated-mnist --seeds 5..10 --out runs/more-seeds\n  \
     evenkeel run split-mnist --set ngm-sgd.eta=0.3 --set batch=64\n  \
@@ -57,6 +61,9 @@ pub(super) struct Args {
     /// The optimizer that the others are compared with [default: the first of `evenkeel list` that runs].
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
+    /// Print the summary as JSON instead of the tables.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     processes: Processes,
 }
@@ -86,6 +93,11 @@ impl Args {
     }
 
     fn change(&self, experiment: &mut Experiment) -> anyhow::Result<CheckedExperiment> {
+        for (i, name) in self.optimizers.iter().enumerate() {
+            if self.optimizers[..i].contains(name) {
+                say!("note: --optimizers names {name} twice; it runs once");
+            }
+        }
         if !self.optimizers.is_empty() {
             experiment.set_optimizers(&self.optimizers)?;
         }
@@ -118,6 +130,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let experiments = args.experiments()?;
     let out = args.out();
     let store = Store::new(&out);
+    if args.processes.dry_run() {
+        print(&rehearsal::plan(&args.experiment, &store, &experiments, &args.processes)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     store.create().context("cannot use the folder for the results (--out)")?;
     // Fetched and checked once, before any worker needs it.
     let mut work = Work::default();
@@ -137,6 +153,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(130));
     }
     let these = Runs::load(&begun(&store, &work.specs)?);
-    print(&terminal::render(&these, against, Format::Table))?;
+    print(&terminal::render(&these, against, if args.json { Format::Json } else { Format::Table }))?;
+    say!("{}", wrapped(&format!("`evenkeel report {}` makes a page of it", out.display()), WIDTH, 2));
     ended.into_result(&these)
 }

@@ -12,3 +12,4 @@ mod reproducible;
 mod results;
 mod runner;
 mod streams;
+mod terminal;
