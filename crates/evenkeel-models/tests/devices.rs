@@ -1,13 +1,15 @@
-//! The perceptron and the residual network learn on any device what they learn on `flex`, up to rounding.
+//! The perceptron and the residual network learn on any device what they learn on `flex`, up to rounding: by NGM-SGD and by Adam,
+//! with an average of the weights beside them.
 //!
 //!     EVENKEEL_TEST_DEVICE=ndarray cargo test -p evenkeel-models --features ndarray --test devices
 //!     EVENKEEL_TEST_DEVICE=wgpu cargo test -p evenkeel-models --features wgpu --test devices
 
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
+use evenkeel::ema::EmaConfig;
 use evenkeel::entropy::mean_entropy;
 use evenkeel::nn::cross_entropy;
-use evenkeel::optim::NgmSgdConfig;
+use evenkeel::optim::{AdamConfig, NgmSgdConfig};
 use evenkeel_models::{Architecture, Evaluator, InputShape, Mlp, MlpConfig, SlimResNet, SlimResNetConfig};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -16,16 +18,37 @@ mod device;
 
 const CLASSES: usize = 4;
 
-/// Losses of a few steps and logits of the evaluator afterwards.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    NgmSgd,
+    Adam,
+}
+
+/// What is compared between devices.
+struct Learnt {
+    /// Losses of a few steps.
+    losses: Vec<f64>,
+    /// Logits of the evaluator afterwards.
+    logits: Vec<f32>,
+    /// The same of the averaged weights.
+    averaged: Vec<f32>,
+}
+
 fn train<N: Architecture>(
+    by: By,
     config: &N::Config,
     shape: InputShape,
     steps: usize,
     device: &Device,
-) -> (Vec<f64>, Vec<f32>) {
+) -> Learnt {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut ngm = NgmSgdConfig::new(0.05).init().unwrap();
-    let mut model = N::init(config, shape, CLASSES, &mut rng, device).with_gain(ngm.gain());
+    let mut adam = AdamConfig::new(0.001).init().unwrap();
+    let mut model = N::init(config, shape, CLASSES, &mut rng, device);
+    if let By::NgmSgd = by {
+        model = model.with_gain(ngm.gain());
+    }
+    let mut ema = EmaConfig::new(0.5).init(&model).unwrap();
     let (batch, mut losses) = (6, Vec::new());
     let mut images = || (0..batch * shape.len()).map(|_| rng.random_range(-1.0..1.0)).collect::<Vec<f32>>();
     for _ in 0..steps {
@@ -36,22 +59,35 @@ fn train<N: Architecture>(
         let loss = cross_entropy(logits, Tensor::from_data(TensorData::new(labels, [batch]), device));
         losses.push(loss.clone().into_scalar::<f32>().into());
         let gradients = GradientsParams::from_grads(loss.backward(), &model);
-        model = ngm.step(model, gradients, entropy);
+        model = match by {
+            By::NgmSgd => ngm.step(model, gradients, entropy),
+            By::Adam => adam.step(0.001, model, gradients),
+        };
+        ema.update(&model);
     }
     let images = N::Evaluator::pack(&images(), shape, 0.0);
-    (losses, N::Evaluator::default().logits(N::Evaluator::snapshot(&model, shape), &images))
+    let logits = |model: &N| N::Evaluator::default().logits(N::Evaluator::snapshot(model, shape), &images);
+    Learnt { losses, logits: logits(&model), averaged: logits(ema.module()) }
 }
 
 fn check<N: Architecture>(config: &N::Config, shape: InputShape, steps: usize, tolerance: f64) {
-    let here = train::<N>(config, shape, steps, &device::device());
-    let flex = train::<N>(config, shape, steps, &Device::flex().autodiff());
-    assert!(here.0.iter().all(|loss| loss.is_finite()));
-    for (a, b) in here.0.iter().zip(&flex.0) {
-        assert!((a - b).abs() < tolerance, "losses {:?} and {:?}", here.0, flex.0);
-    }
-    let scale = flex.1.iter().fold(0.0_f32, |most, z| most.max(z.abs()));
-    for (a, b) in here.1.iter().zip(&flex.1) {
-        assert!(f64::from((a - b).abs()) < tolerance * f64::from(scale), "logits {a} and {b}");
+    for by in [By::NgmSgd, By::Adam] {
+        let here = train::<N>(by, config, shape, steps, &device::device());
+        let flex = train::<N>(by, config, shape, steps, &Device::flex().autodiff());
+        assert!(here.losses.iter().all(|loss| loss.is_finite()));
+        for (a, b) in here.losses.iter().zip(&flex.losses) {
+            assert!((a - b).abs() < tolerance, "{by:?}: losses {:?} and {:?}", here.losses, flex.losses);
+        }
+        for (here, flex) in [(&here.logits, &flex.logits), (&here.averaged, &flex.averaged)] {
+            let scale = flex.iter().fold(0.0_f32, |most, z| most.max(z.abs()));
+            for (a, b) in here.iter().zip(flex) {
+                assert!(
+                    f64::from((a - b).abs()) < tolerance * f64::from(scale),
+                    "{by:?}: logits {a} and {b}"
+                );
+            }
+        }
+        assert_ne!(here.logits, here.averaged, "{by:?}: the average lags behind");
     }
 }
 

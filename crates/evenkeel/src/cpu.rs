@@ -17,6 +17,12 @@ use burn::backend::{BackendTensor, DispatchTensor, DispatchTensorKind};
 use burn::tensor::{DType, Tensor};
 
 /// The tensor as the CPU backend has it; `None` on other devices. Autodiff's record of the tensor is left behind.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// let tensor = evenkeel::cpu::flex(Tensor::<1>::ones([2], &Device::flex().autodiff())).expect("it is on the CPU");
+/// assert_eq!(tensor.as_slice::<f32>(), Some(&[1.0, 1.0][..]));
+/// ```
 pub fn flex<const D: usize>(tensor: Tensor<D>) -> Option<FlexTensor> {
     let mut kind = tensor.into_dispatch().kind;
     while let DispatchTensorKind::Autodiff(inner) = kind {
@@ -31,6 +37,12 @@ pub fn flex<const D: usize>(tensor: Tensor<D>) -> Option<FlexTensor> {
 }
 
 /// The numbers of a tensor as contiguous `f32`, copied only from other devices.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// let turned = Tensor::<2>::from_data([[1.0, 2.0], [3.0, 4.0]], &Device::flex()).transpose();
+/// assert_eq!(evenkeel::cpu::on_cpu(turned).as_slice::<f32>(), Some(&[1.0, 3.0, 2.0, 4.0][..]));
+/// ```
 pub fn on_cpu<const D: usize>(tensor: Tensor<D>) -> FlexTensor {
     match flex(tensor.clone()) {
         Some(tensor) => contiguous(tensor),
@@ -40,6 +52,13 @@ pub fn on_cpu<const D: usize>(tensor: Tensor<D>) -> FlexTensor {
 
 /// Runs `work` on the numbers of a tensor, in place where nobody else holds them. Returns the tensor as it was where that
 /// cannot be: on other devices, for other kinds of numbers, under autodiff.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// let ones = Tensor::<1>::ones([3], &Device::flex());
+/// let negative = evenkeel::cpu::in_place(ones, |values| values.iter_mut().for_each(|v| *v = -*v)).unwrap();
+/// assert_eq!(negative.sum().into_scalar::<f32>(), -3.0);
+/// ```
 #[allow(clippy::result_large_err)] // the tensor comes back either way
 pub fn in_place<const D: usize>(
     tensor: Tensor<D>,
@@ -58,6 +77,13 @@ pub fn in_place<const D: usize>(
 }
 
 /// The same tensor, or a copy without strides or offset if it has any.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use evenkeel::cpu::{contiguous, flex};
+/// let second = flex(Tensor::<1>::from_data([1.0, 2.0, 3.0], &Device::flex()).slice([1..2])).unwrap();
+/// assert_eq!(contiguous(second).bytes().len(), 4);
+/// ```
 pub fn contiguous(tensor: FlexTensor) -> FlexTensor {
     let whole = tensor.as_slice::<f32>().is_some_and(|values| size_of_val(values) == tensor.bytes().len());
     if whole { tensor } else { tensor.to_contiguous() }

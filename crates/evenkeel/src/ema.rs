@@ -12,6 +12,13 @@ use crate::optim::scaled_sum;
 use crate::recorded::Recorded;
 
 /// Why there is no average.
+///
+/// ```
+/// use burn::{nn::LinearConfig, tensor::Device};
+/// use evenkeel::ema::{EmaConfig, EmaError};
+/// let model = LinearConfig::new(2, 2).init(&Device::flex()); // not an autodiff device
+/// assert_eq!(EmaConfig::new(0.99).init(&model).unwrap_err(), EmaError::NothingTrains);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 pub enum EmaError {
     /// The average would be that of nothing, or would not follow the weights.
@@ -31,6 +38,15 @@ pub enum EmaError {
 /// | `decay` | – | `[0, 1)` | share d of the old average in the new one |
 /// | `warm_up` | true | – | begin as the plain mean of the weights so far: `d_t = min(1 − 1/(t+1), d)` |
 /// | `average_buffers` | true | – | average running statistics as well; false copies them |
+///
+/// ```
+/// use burn::{nn::LinearConfig, tensor::Device};
+/// use evenkeel::ema::EmaConfig;
+/// let model = LinearConfig::new(2, 2).init(&Device::flex().autodiff());
+/// let ema = EmaConfig::new(0.99).with_warm_up(false).init(&model)?;
+/// assert_eq!(ema.updates(), 0);
+/// # Ok::<(), evenkeel::ema::EmaError>(())
+/// ```
 #[derive(Config, Debug, PartialEq)]
 pub struct EmaConfig {
     /// Share d of the old average.

@@ -12,6 +12,14 @@ use evenkeel_metrics::{Point, write_header, write_point};
 use crate::nn::cross_entropy;
 
 /// The fixed images (or whatever a model takes) of one task, with their labels.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use evenkeel::monitor::Reference;
+/// let device = Device::flex();
+/// let first_task = Reference { x: Tensor::<4>::zeros([2, 3, 32, 32], &device), y: Tensor::from_data([0, 1], &device) };
+/// assert_eq!(first_task.x.dims()[0], first_task.y.dims()[0]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Reference<X> {
     /// What the model is given.
@@ -21,6 +29,12 @@ pub struct Reference<X> {
 }
 
 /// What a training step may tell the monitor besides.
+///
+/// ```
+/// use evenkeel::monitor::StepInfo;
+/// let told = StepInfo { gain: Some(1.2), ..StepInfo::default() };
+/// assert_eq!(told.train_loss, None);
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StepInfo {
     /// The gain after the step.

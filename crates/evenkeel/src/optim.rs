@@ -53,6 +53,12 @@ pub(crate) use self::update::scaled_sum;
 use crate::nn::Modulated;
 
 /// What a file of this folder says of its optimizer.
+///
+/// ```
+/// use evenkeel::optim::{MethodConfig, SgdConfig};
+/// assert_eq!(SgdConfig::NAMED[0].name, "msgd");
+/// assert!(SgdConfig::new(0.1).with_momentum(2.0).check().is_err());
+/// ```
 pub trait MethodConfig {
     /// The optimizers that the file names.
     const NAMED: &'static [NamedOptimizer];

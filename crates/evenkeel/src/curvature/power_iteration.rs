@@ -11,6 +11,11 @@ use super::Coordinates;
 use super::flat::{gradients, parameters, probe, with_values};
 
 /// Why a curvature could not be measured.
+///
+/// ```
+/// use evenkeel::curvature::{CurvatureError, PowerIteration};
+/// assert_eq!(PowerIteration::new().with_steps(0).check(), Err(CurvatureError::Steps));
+/// ```
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum CurvatureError {
     /// No iteration, no estimate.
@@ -48,6 +53,12 @@ pub enum CurvatureError {
 /// | `tolerance` | none | `>= 0` | stops when the estimate changes by at most this much relative to itself |
 /// | `step` | by precision: 1e-3 in f32, 1e-8 in f64 | `(0, 1)` | length of the difference step relative to the norm of the weights |
 /// | `coordinates` | base | [`Coordinates`] | with respect to which weights |
+///
+/// ```
+/// use evenkeel::curvature::PowerIteration;
+/// let until_it_settles = PowerIteration::new().with_steps(200).with_tolerance(1e-4).with_seed(3);
+/// assert!(until_it_settles.check().is_ok());
+/// ```
 #[derive(Debug, Clone)]
 pub struct PowerIteration {
     /// Most iterations, each with two gradients.
@@ -125,6 +136,12 @@ impl PowerIteration {
 }
 
 /// An estimate of the eigenvalue of largest magnitude.
+///
+/// ```
+/// use evenkeel::curvature::Eigenvalue;
+/// let found = Eigenvalue { value: -4.0, iterations: 25, residual: 1e-6 };
+/// assert_eq!(found.magnitude(), 4.0);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Eigenvalue {
     /// The Rayleigh quotient `λ = vᵀHv`, with its sign.

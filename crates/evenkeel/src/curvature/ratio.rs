@@ -12,6 +12,12 @@ pub fn curvature_ratio(now: f64, before: f64) -> f64 {
 }
 
 /// Mean and standard deviation of the logarithms of positive numbers.
+///
+/// ```
+/// use evenkeel::curvature::GeometricMean;
+/// let ratio = GeometricMean { mean: 2.0, log_sd: 2_f64.ln() };
+/// assert!((ratio.lower() - 1.0).abs() < 1e-12 && (ratio.upper() - 4.0).abs() < 1e-12);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeometricMean {
     /// `exp(mean ln r)`.

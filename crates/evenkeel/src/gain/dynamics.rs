@@ -4,6 +4,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Why gain parameters were refused.
+///
+/// ```
+/// use evenkeel::gain::{GainConfig, GainError};
+/// assert_eq!(GainConfig::new().with_gamma(1.0).check(), Err(GainError::Gamma(1.0)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 pub enum GainError {
     /// The decay would not pull the gain back to its baseline.
@@ -24,6 +29,13 @@ pub enum GainError {
 /// | `gamma` | γ | 0.9 | `[0, 1)` | how slowly the gain decays to its baseline |
 /// | `eta` | η | 0.4 | `>= 0` | how strongly entropy raises it (0.4 is the value for Split MNIST) |
 /// | `g0` | g₀ | 1 | `>= 1` | tonic baseline |
+///
+/// ```
+/// use evenkeel::gain::GainConfig;
+/// let slower = GainConfig::new().with_gamma(0.95).with_eta(0.2);
+/// assert!((slower.check()?.steady_state(0.1) - (1.0 + 0.2 * 0.1 / 0.05)).abs() < 1e-12);
+/// # Ok::<(), evenkeel::gain::GainError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GainConfig {

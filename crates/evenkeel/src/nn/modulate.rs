@@ -7,6 +7,15 @@ use thiserror::Error;
 use crate::gain::Gain;
 
 /// Why [`modulate`] refused.
+///
+/// ```
+/// use burn::{nn::LinearConfig, tensor::Device};
+/// use evenkeel::{gain::{Gain, GainConfig}, nn::{ModulateError, modulate}};
+/// let gain = Gain::new(GainConfig::new().check().unwrap());
+/// let layer = LinearConfig::new(2, 2).init(&Device::flex());
+/// // Biases are never modulated.
+/// assert_eq!(modulate(layer, &gain, "bias").unwrap_err(), ModulateError::NothingMatches("bias".into()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ModulateError {
     /// The pattern is not a regular expression.
@@ -47,6 +56,8 @@ pub fn modulate<M: Module>(module: M, gain: &Gain, pattern: &str) -> Result<M, M
 }
 
 /// The gain attached to one parameter of a module by [`modulate`].
+///
+/// The example of [`modulate`] attaches one.
 #[derive(Module, Debug)]
 pub struct GainModulation {
     state: Gain,

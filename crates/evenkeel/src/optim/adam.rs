@@ -84,6 +84,16 @@ impl MethodConfig for AdamConfig {
 }
 
 /// The update of one parameter by Adam; made by [`AdamConfig::build`].
+///
+/// ```
+/// use burn::{optim::Optimizer, tensor::{Device, Tensor}};
+/// use evenkeel::optim::AdamConfig;
+/// let rule = AdamConfig::new(0.1).build()?;
+/// let (w, d) = (Tensor::<1>::ones([2], &Device::flex()), Tensor::ones([2], &Device::flex()));
+/// let (next, _state) = rule.step(0.1, w, d, None);
+/// assert!(next.into_data().iter::<f32>().all(|w| w < 1.0));
+/// # Ok::<(), evenkeel::optim::OptimError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Adam(AdamConfig);
 

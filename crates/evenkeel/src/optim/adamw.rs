@@ -81,6 +81,16 @@ impl MethodConfig for AdamWConfig {
 }
 
 /// The update of one parameter by AdamW; made by [`AdamWConfig::build`].
+///
+/// ```
+/// use burn::{optim::Optimizer, tensor::{Device, Tensor}};
+/// use evenkeel::optim::AdamWConfig;
+/// let rule = AdamWConfig::new(0.1).build()?;
+/// let (w, d) = (Tensor::<1>::ones([2], &Device::flex()), Tensor::ones([2], &Device::flex()));
+/// let (next, _state) = rule.step(0.1, w, d, None);
+/// assert!(next.into_data().iter::<f32>().all(|w| w < 1.0));
+/// # Ok::<(), evenkeel::optim::OptimError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct AdamW(AdamWConfig);
 

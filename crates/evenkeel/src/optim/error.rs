@@ -5,6 +5,12 @@ use thiserror::Error;
 use crate::gain::GainError;
 
 /// Why an optimizer was refused.
+///
+/// ```
+/// use evenkeel::optim::{OptimError, SgdConfig};
+/// let refused = SgdConfig::new(-0.1).init().err();
+/// assert_eq!(refused, Some(OptimError::Negative { name: "lr", value: -0.1 }));
+/// ```
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum OptimError {
     /// A parameter that is negative, infinite or NaN.

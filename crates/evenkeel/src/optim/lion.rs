@@ -84,10 +84,29 @@ impl MethodConfig for LionConfig {
 }
 
 /// The update of one parameter by Lion; made by [`LionConfig::build`].
+///
+/// ```
+/// use burn::{optim::Optimizer, tensor::{Device, Tensor}};
+/// use evenkeel::optim::LionConfig;
+/// let rule = LionConfig::new(0.1).build()?;
+/// let (w, d) = (Tensor::<1>::ones([2], &Device::flex()), Tensor::ones([2], &Device::flex()));
+/// let (next, _state) = rule.step(0.1, w, d, None);
+/// assert!(next.into_data().iter::<f32>().all(|w| w < 1.0));
+/// # Ok::<(), evenkeel::optim::OptimError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Lion(LionConfig);
 
 /// What [`Lion`] remembers of one parameter.
+///
+/// ```
+/// use burn::{optim::Optimizer, tensor::{Device, Tensor}};
+/// use evenkeel::optim::LionConfig;
+/// let (w, d) = (Tensor::<1>::ones([2], &Device::flex()), Tensor::ones([2], &Device::flex()));
+/// let (_, state) = LionConfig::new(0.1).build()?.step(0.1, w, d, None);
+/// assert!(state.unwrap().momentum.into_data().iter::<f32>().all(|value| value > 0.0));
+/// # Ok::<(), evenkeel::optim::OptimError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct LionState<const D: usize> {
     /// m.

@@ -7,11 +7,18 @@ use thiserror::Error;
 use super::OptimError;
 
 /// The loss is infinite or not a number: training has diverged.
+///
+/// ```
+/// use evenkeel::optim::NotFinite;
+/// assert_eq!(NotFinite(f64::INFINITY).to_string(), "the training loss is inf");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[error("the training loss is {0}")]
 pub struct NotFinite(pub f64);
 
 /// What one pass forward and backward over a batch gives.
+///
+/// The example of [`Method`] makes one.
 pub struct Gradients {
     /// Mean cross-entropy of the batch.
     pub loss: f64,
@@ -25,6 +32,8 @@ pub struct Gradients {
 ///
 /// The first call of [`gradients`](Self::gradients) is the iteration's own batch: what it sees is what is recorded. Everything else
 /// is there for methods that need more than one gradient, a second batch, or an oracle that knows of tasks.
+///
+/// The example of [`Method`] implements it.
 pub trait Feedback<M> {
     /// Loss, entropy and gradients of `model` on the present batch. May be asked at any weights, any number of times.
     fn gradients(&mut self, model: &M) -> Result<Gradients, NotFinite>;

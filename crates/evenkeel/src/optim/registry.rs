@@ -3,6 +3,13 @@
 use super::Rule;
 
 /// An optimizer with a name: a rule with its parameters.
+///
+/// ```
+/// use evenkeel::optim::{Rule, optimizer};
+/// let msgd = optimizer("msgd").unwrap();
+/// assert_eq!(msgd.shown, "MSGD");
+/// assert!(matches!(msgd.rule(), Rule::Sgd(config) if config.momentum == 0.9));
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct NamedOptimizer {
     /// Its name on the command line and in experiment files.
@@ -55,11 +62,20 @@ impl NamedOptimizer {
 }
 
 /// The optimizer of that name.
+///
+/// ```
+/// assert!(evenkeel::optim::optimizer("ngm-sgd").is_some() && evenkeel::optim::optimizer("abacus").is_none());
+/// ```
 pub fn optimizer(name: &str) -> Option<&'static NamedOptimizer> {
     optimizers().find(|optimizer| optimizer.name == name)
 }
 
 /// All optimizers that have a name: first those that run by default, then the others in the order of the list.
+///
+/// ```
+/// let names: Vec<&str> = evenkeel::optim::optimizers().map(|optimizer| optimizer.name).collect();
+/// assert_eq!(names[..4], ["ngm-sgd", "msgd", "adam", "sgd"]);
+/// ```
 pub fn optimizers() -> impl Iterator<Item = &'static NamedOptimizer> {
     let mut all: Vec<_> = Rule::NAMED.iter().flat_map(|file| file.iter()).collect();
     all.sort_by_key(|optimizer| optimizer.rank.unwrap_or(u8::MAX));

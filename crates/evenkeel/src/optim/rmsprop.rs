@@ -102,10 +102,29 @@ impl MethodConfig for RmsPropConfig {
 }
 
 /// The update of one parameter by RMSprop; made by [`RmsPropConfig::build`].
+///
+/// ```
+/// use burn::{optim::Optimizer, tensor::{Device, Tensor}};
+/// use evenkeel::optim::RmsPropConfig;
+/// let rule = RmsPropConfig::new(0.1).build()?;
+/// let (w, d) = (Tensor::<1>::ones([2], &Device::flex()), Tensor::ones([2], &Device::flex()));
+/// let (next, _state) = rule.step(0.1, w, d, None);
+/// assert!(next.into_data().iter::<f32>().all(|w| w < 1.0));
+/// # Ok::<(), evenkeel::optim::OptimError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RmsProp(RmsPropConfig);
 
 /// What [`RmsProp`] remembers of one parameter.
+///
+/// ```
+/// use burn::{optim::Optimizer, tensor::{Device, Tensor}};
+/// use evenkeel::optim::RmsPropConfig;
+/// let (w, d) = (Tensor::<1>::ones([2], &Device::flex()), Tensor::ones([2], &Device::flex()));
+/// let (_, state) = RmsPropConfig::new(0.1).build()?.step(0.1, w, d, None);
+/// assert!(state.unwrap().mean_square.into_data().iter::<f32>().all(|value| value > 0.0));
+/// # Ok::<(), evenkeel::optim::OptimError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RmsPropState<const D: usize> {
     /// v.

@@ -93,10 +93,29 @@ impl MethodConfig for SgdConfig {
 }
 
 /// The update of one parameter by SGD; made by [`SgdConfig::build`].
+///
+/// ```
+/// use burn::{optim::Optimizer, tensor::{Device, Tensor}};
+/// use evenkeel::optim::SgdConfig;
+/// let rule = SgdConfig::new(0.1).build()?;
+/// let (w, d) = (Tensor::<1>::ones([2], &Device::flex()), Tensor::ones([2], &Device::flex()));
+/// let (next, _state) = rule.step(0.1, w, d, None);
+/// assert!(next.into_data().iter::<f32>().all(|w| w < 1.0));
+/// # Ok::<(), evenkeel::optim::OptimError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Sgd(SgdConfig);
 
 /// What [`Sgd`] remembers of one parameter.
+///
+/// ```
+/// use burn::{optim::Optimizer, tensor::{Device, Tensor}};
+/// use evenkeel::optim::SgdConfig;
+/// let (w, d) = (Tensor::<1>::ones([2], &Device::flex()), Tensor::ones([2], &Device::flex()));
+/// let (_, state) = SgdConfig::new(0.1).with_momentum(0.9).build()?.step(0.1, w, d, None);
+/// assert!(state.unwrap().velocity.unwrap().into_data().iter::<f32>().all(|value| value > 0.0));
+/// # Ok::<(), evenkeel::optim::OptimError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct SgdState<const D: usize> {
     /// v, once there was a step with momentum.

@@ -7,6 +7,12 @@ use super::Learner;
 use crate::gain::{GainConfig, GainDynamics, GainError};
 
 /// Why the scalar model was refused, or stopped.
+///
+/// ```
+/// use evenkeel::two_timescale::{TwoTimescaleConfig, TwoTimescaleError};
+/// let refused = TwoTimescaleConfig { fast_decay: 1.0, ..TwoTimescaleConfig::new() }.check();
+/// assert_eq!(refused, Err(TwoTimescaleError::FastDecay(1.0)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 pub enum TwoTimescaleError {
     /// A number that has to be finite is not.
@@ -67,6 +73,12 @@ pub enum TwoTimescaleError {
 ///
 /// The fast–slow learner has the slow learning rate of the other two, a fast one twice as large, and fast weights that
 /// decay at the gain's rate γ, so that no learner has the longer memory.
+///
+/// ```
+/// use evenkeel::two_timescale::TwoTimescaleConfig;
+/// let harder = TwoTimescaleConfig { t2: -2.0, ..TwoTimescaleConfig::new() };
+/// assert!(harder.check().is_ok());
+/// ```
 ///
 /// References: Figure 2 and equations 3–4 of the paper; Hinton and Plaut, *Using fast weights to deblur old memories*
 /// (1987), for fast weights; the scalar model follows Jones et al. (2022).
@@ -141,6 +153,12 @@ impl TwoTimescaleConfig {
 }
 
 /// The scalar model with checked parameters; [`run`](Self::run) is in the module's example.
+///
+/// ```
+/// let model = evenkeel::two_timescale::TwoTimescaleConfig::new().check()?;
+/// assert_eq!((model.target(99), model.target(100)), (1.0, 2.0));
+/// # Ok::<(), evenkeel::two_timescale::TwoTimescaleError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoTimescale {
     pub(super) config: TwoTimescaleConfig,

@@ -5,6 +5,14 @@ use serde::Serialize;
 use super::{Learner, State, TwoTimescaleRun};
 
 /// One abscissa of a [`Landscape`].
+///
+/// ```
+/// let run = evenkeel::two_timescale::TwoTimescaleConfig::new().check()?.run()?;
+/// let landscape = run.landscape(101);
+/// let lowest = landscape.points.iter().min_by(|a, b| a.effective_loss.total_cmp(&b.effective_loss)).unwrap();
+/// assert!((lowest.weight - landscape.target).abs() < 0.05);
+/// # Ok::<(), evenkeel::two_timescale::TwoTimescaleError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LandscapePoint {
     /// A weight: `w` for the base loss, `W` for the effective loss.
@@ -19,6 +27,13 @@ pub struct LandscapePoint {
 ///
 /// ```text
 /// d²L̃/dw² = g²     d²L/dW² = 1     effective curvature = base curvature / g²
+/// ```
+///
+/// ```
+/// let run = evenkeel::two_timescale::TwoTimescaleConfig::new().check()?.run()?;
+/// let landscape = run.landscape(101);
+/// assert!((landscape.base_curvature - landscape.gain.powi(2)).abs() < 1e-12);
+/// # Ok::<(), evenkeel::two_timescale::TwoTimescaleError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Landscape {

@@ -41,6 +41,13 @@ impl fmt::Display for Learner {
 }
 
 /// One learner at iteration `t`, before it is updated. As `x = 1`, its output `y` is `effective`.
+///
+/// ```
+/// let run = evenkeel::two_timescale::TwoTimescaleConfig::new().check()?.run()?;
+/// let last = run.gain_modulated.last().unwrap();
+/// assert!((last.slow + last.fast - last.effective).abs() < 1e-12);
+/// # Ok::<(), evenkeel::two_timescale::TwoTimescaleError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct State {
     /// Who.
@@ -120,6 +127,13 @@ impl TwoTimescale {
 }
 
 /// The trajectories of all learners: Figure 2b, left panel.
+///
+/// ```
+/// use evenkeel::two_timescale::{Learner, TwoTimescaleConfig};
+/// let run = TwoTimescaleConfig::new().check()?.run()?;
+/// assert_eq!(run.of(Learner::Slow), run.slow);
+/// # Ok::<(), evenkeel::two_timescale::TwoTimescaleError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct TwoTimescaleRun {
     pub(super) config: TwoTimescaleConfig,
