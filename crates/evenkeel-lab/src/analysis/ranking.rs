@@ -151,7 +151,7 @@ impl Ranked {
     /// The verdict in words.
     fn against_best(&self) -> String {
         let word = match self.best_is_smaller {
-            None => "smallest gap",
+            None => "smallest",
             Some(Verdict::Holds) => "certainly larger",
             Some(Verdict::Contradicted) => "smaller on common seeds",
             Some(Verdict::Undecided) => "undecided",

@@ -7,7 +7,7 @@ use crate::svg::{Theme, escape};
 use crate::table::{Cell, Table};
 
 /// Width and height of the drawing beside a number.
-const DRAWING: (f64, f64) = (90.0, 16.0);
+const DRAWING: (f64, f64) = (80.0, 16.0);
 
 /// A table below its caption.
 pub(super) fn captioned(table: &Table, id: &str, terms: &Terms<'_>) -> String {
