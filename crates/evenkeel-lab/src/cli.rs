@@ -80,7 +80,7 @@ pub fn main() -> ExitCode {
 /// Kernels that are asked for must be there: a slip would silently measure others.
 fn known_kernels() -> anyhow::Result<()> {
     let asked = std::env::var(evenkeel_kernels::instruction_set::VARIABLE).unwrap_or_default();
-    let names: Vec<&str> = InstructionSet::available().iter().map(|set| set.name()).collect();
+    let names: Vec<&str> = InstructionSet::available().into_iter().map(InstructionSet::name).collect();
     let asked = asked.trim();
     if asked.is_empty() || names.iter().any(|name| name.eq_ignore_ascii_case(asked)) {
         return Ok(());

@@ -51,7 +51,7 @@ pub struct Section {
     /// What keeps the answer from being taken for more than it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cautions: Vec<String>,
-    /// The table of the answer. A section that has one folds its other tables, its text and its commands away.
+    /// The table of the answer. A section that has one, or that goes on, folds its other tables, its text and its commands away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranking: Option<Table>,
     /// What still goes on.

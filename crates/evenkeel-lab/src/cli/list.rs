@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::output::print;
 use crate::columns::{self, wrapped};
-use crate::spec::{BENCHMARKS, Benchmark, Experiment, keys_of, optimizers};
+use crate::spec::{BENCHMARKS, Benchmark, Experiment, OptimizerSpec, keys_of, optimizers};
 
 /// List what can be run: benchmarks, optimizers, models, streams, data, metrics.
 #[derive(clap::Args)]
@@ -125,7 +125,7 @@ fn json() -> Value {
         })
     });
     let optimizers = optimizers::all().map(|(name, summary)| {
-        let parameters = optimizers::on(&BENCHMARKS[0], name).map(|optimizer| optimizer.parameters());
+        let parameters = optimizers::on(&BENCHMARKS[0], name).as_ref().map(OptimizerSpec::parameters);
         json!({ "name": name, "summary": summary, "parameters": parameters })
     });
     let models = ModelSpec::NAMES.iter().filter_map(|name| ModelSpec::named(name));

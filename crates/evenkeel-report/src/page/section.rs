@@ -36,25 +36,14 @@ pub(super) fn section(
     if let Some(ranking) = &section.ranking {
         let id = ids.unique(&ranking.id);
         html += &table::element(ranking, &id, terms);
-        let _ = writeln!(
-            html,
-            "<p class=\"caption below\" id=\"{id}-caption\">{}</p>",
-            terms.sentence(&ranking.caption)
-        );
+        let caption = terms.sentence(&ranking.caption);
+        let _ = writeln!(html, "<p class=\"caption below\" id=\"{id}-caption\">{caption}</p>");
         links.push((id, "Ranking".to_string()));
+    }
+    if section.ranking.is_some() || section.progress.is_some() {
         html += &leads(&leading, ids, &mut links);
         html += &all_figures(&others, ids, &mut links);
-        let id = ids.unique(&format!("{}-details", section.id));
-        let _ = writeln!(
-            html,
-            "<details class=\"fold\" id=\"{id}\"><summary><h3>Details: every table, what was run, how to run it again</h3></summary>"
-        );
-        html += &text(section, terms);
-        for table in &section.tables {
-            html += &table::captioned(table, &ids.unique(&table.id), terms);
-        }
-        html += "</details>\n";
-        links.push((id, "Details".to_string()));
+        html += &details(section, terms, ids, &mut links);
         return (html, links);
     }
     html += &text(section, terms);
@@ -68,6 +57,20 @@ pub(super) fn section(
         html += &table::captioned(table, &ids.unique(&table.id), terms);
     }
     (html, links)
+}
+
+/// What is looked up and not looked at: folded.
+fn details(section: &Section, terms: &Terms<'_>, ids: &mut Ids, links: &mut Vec<(String, String)>) -> String {
+    let id = ids.unique(&format!("{}-details", section.id));
+    let mut html = format!(
+        "<details class=\"fold\" id=\"{id}\"><summary><h3>Details: every table, what was run, how to run it again</h3></summary>\n"
+    );
+    links.push((id, "Details".to_string()));
+    html += &text(section, terms);
+    for table in &section.tables {
+        html += &table::captioned(table, &ids.unique(&table.id), terms);
+    }
+    html + "</details>\n"
 }
 
 /// A heading with a link to itself beside it.

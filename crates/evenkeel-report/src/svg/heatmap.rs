@@ -49,9 +49,10 @@ pub(super) fn draw(panel: &Panel, plot: &Heatmap, canvas: &Canvas) -> (String, F
         }
     }
     svg += &frames;
-    // As many names as fit side by side.
-    let widest = plot.x_names.iter().map(|name| width(name, TICK)).fold(0.0, f64::max).min(120.0);
-    let every = ((widest + 4.0) / wide).ceil().max(1.0) as usize;
+    // As many numbers as fit side by side; words are all shown, shortened where they must be.
+    let numbers = plot.x_names.iter().all(|name| name.parse::<f64>().is_ok());
+    let widest = plot.x_names.iter().map(|name| width(name, TICK)).fold(0.0, f64::max);
+    let every = if numbers { ((widest + 4.0) / wide).ceil().max(1.0) as usize } else { 1 };
     for (i, name) in plot.x_names.iter().enumerate().skip((every - 1).min(columns - 1)).step_by(every) {
         let _ = writeln!(
             svg,
@@ -59,7 +60,8 @@ pub(super) fn draw(panel: &Panel, plot: &Heatmap, canvas: &Canvas) -> (String, F
             area.x + (i as f64 + 0.5) * wide,
             area.bottom() + 17.0,
             theme.soft(),
-            escape(&shortened(name, TICK, wide * every as f64))
+            // The estimate of the width is generous.
+            escape(&shortened(name, TICK, 1.15 * wide * every as f64))
         );
     }
     if top >= low {
