@@ -11,6 +11,7 @@ pub mod figures;
 pub mod folders;
 pub mod glossary;
 pub mod groups;
+pub mod left_out;
 pub mod mean_curves;
 pub mod own_curves;
 pub mod per_seed;
@@ -23,7 +24,8 @@ pub mod tables;
 pub mod terminal;
 
 pub use self::folders::Folders;
-pub use self::groups::{Group, LeftOut, Lineup, Measure, Runs};
+pub use self::groups::{Group, Lineup, Measure, Runs};
+pub use self::left_out::LeftOut;
 pub use self::own_curves::OwnCurves;
 pub use self::ranking::Ranking;
 pub use self::section::document;

@@ -20,3 +20,4 @@ mod say;
 pub mod serve;
 pub mod spec;
 pub mod store;
+mod words;

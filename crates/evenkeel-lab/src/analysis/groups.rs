@@ -8,6 +8,7 @@ use evenkeel_metrics::{
 use evenkeel_report::Style;
 use serde::Serialize;
 
+use super::left_out::{LeftOut, UNFINISHED};
 use super::run_again;
 use crate::paper::{self, PaperRow};
 use crate::spec::{Benchmark, RunSpec, Settings, optimizers};
@@ -257,75 +258,6 @@ impl Lineup {
     }
 }
 
-/// A run that does not count, and why.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LeftOut {
-    /// The benchmark.
-    pub benchmark: String,
-    /// The optimizer.
-    pub optimizer: String,
-    /// The seed.
-    pub seed: u64,
-    /// Unfinished, or a file that cannot be read.
-    pub reason: String,
-    /// Whether it had ended, and a file of it is no longer what it was.
-    pub damaged: bool,
-}
-
-/// Why a run does not count yet.
-const UNFINISHED: &str = "unfinished";
-
-impl LeftOut {
-    /// Whether it only is not finished: nothing is wrong with it.
-    pub fn is_unfinished(&self) -> bool {
-        self.reason == UNFINISHED
-    }
-
-    /// All of them in sentences: seeds of one optimizer that are left out for one reason stand together.
-    pub fn sentences<'a>(all: impl IntoIterator<Item = &'a LeftOut>) -> Vec<String> {
-        let mut kinds: Vec<(&LeftOut, Vec<u64>)> = Vec::new();
-        for out in all {
-            let same = |(known, _): &&mut (&LeftOut, Vec<u64>)| {
-                (&known.benchmark, &known.optimizer, &known.reason)
-                    == (&out.benchmark, &out.optimizer, &out.reason)
-            };
-            match kinds.iter_mut().find(same) {
-                Some((_, seeds)) => seeds.push(out.seed),
-                None => kinds.push((out, vec![out.seed])),
-            }
-        }
-        let sentence = |(out, mut seeds): (&LeftOut, Vec<u64>)| {
-            seeds.sort_unstable();
-            let word = if seeds.len() == 1 { "seed" } else { "seeds" };
-            format!(
-                "not counted: {} {} {word} {}: {}",
-                out.benchmark,
-                out.optimizer,
-                ranges(&seeds),
-                out.reason
-            )
-        };
-        kinds.into_iter().map(sentence).collect()
-    }
-}
-
-/// Sorted numbers as people write them: 0–4, 7.
-pub fn ranges(numbers: &[u64]) -> String {
-    let stretches = numbers.chunk_by(|a, b| a + 1 == *b);
-    let shown = stretches.map(|stretch| match stretch {
-        [one] => one.to_string(),
-        [one, two] => format!("{one}, {two}"),
-        [first, .., last] => format!("{first}–{last}"),
-        [] => String::new(),
-    });
-    shown.collect::<Vec<_>>().join(", ")
-}
-
-/// A count with its noun.
-pub fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
 /// Runs, grouped.
 #[derive(Debug, Default)]
 pub struct Runs {
@@ -453,13 +385,6 @@ impl Runs {
             .flat_map(|lineup| &lineup.groups)
             .flat_map(|group| group.programs.clone())
             .collect()
-    }
-}
-
-impl LeftOut {
-    fn new(spec: &RunSpec, seed: u64, reason: String) -> Self {
-        let (benchmark, optimizer) = (spec.benchmark.clone(), spec.optimizer.name.clone());
-        Self { benchmark, optimizer, seed, reason, damaged: false }
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::SystemTime;
 use evenkeel_metrics::read_growing_curve;
 use evenkeel_report::{Part, Progress};
 
-use super::groups::plural;
 use crate::store::{Status, StoredRun};
+use crate::words::plural;
 
 /// More runs than this are not listed, only counted.
 const MOST_PARTS: usize = 24;

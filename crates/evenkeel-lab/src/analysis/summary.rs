@@ -6,7 +6,8 @@ use evenkeel_metrics::{Interval, PaperReading, QUANTITIES};
 use serde::Serialize;
 
 use super::comparisons::{self, Comparison};
-use super::groups::{Group, LeftOut, Lineup, Program, Runs};
+use super::groups::{Group, Lineup, Program, Runs};
+use super::left_out::LeftOut;
 use super::ranking::Ranking;
 use crate::paper::PaperRow;
 use crate::program;

@@ -7,7 +7,8 @@ use comfy_table::{CellAlignment, TableStyle, presets};
 use evenkeel_metrics::QUANTITIES;
 use evenkeel_report::Table;
 
-use super::groups::{LeftOut, Runs};
+use super::groups::Runs;
+use super::left_out::LeftOut;
 use super::own_curves;
 use super::ranking::Ranking;
 use super::summary::Summary;

@@ -11,7 +11,6 @@ use evenkeel_data::Loaded;
 use super::error::{BadInput, damage_is_failure};
 use super::interrupt;
 use crate::analysis::Runs;
-use crate::analysis::groups::plural;
 use crate::columns::{WIDTH, wrapped};
 use crate::run::machine::cores;
 use crate::run::prepare::{PrepareError, cut};
@@ -20,6 +19,7 @@ use crate::run::runner::{self, Failure, Options};
 use crate::say::say;
 use crate::spec::{CheckedExperiment, RunSpec, Settings};
 use crate::store::{Store, StoredRun};
+use crate::words::plural;
 
 /// How many processes, and what each may use.
 #[derive(clap::Args)]

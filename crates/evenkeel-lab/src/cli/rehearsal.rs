@@ -10,12 +10,12 @@ use evenkeel_data::sets;
 use evenkeel_data::source::{self, Presence};
 
 use super::execute::{Processes, Work};
-use crate::analysis::groups::{plural, ranges};
 use crate::analysis::progress;
 use crate::columns::{self, wrapped};
 use crate::run::runner;
 use crate::spec::{CheckedExperiment, RunSpec};
 use crate::store::{Status, Store, StoredRun};
+use crate::words::{plural, ranges};
 
 /// Iterations per task of a rehearsal: enough to get warm, few enough to wait for.
 const ITERATIONS: u64 = 4;

@@ -11,10 +11,10 @@ use evenkeel_report::{Document, Theme};
 
 use super::error::{BadInput, FAILURE};
 use super::groups::Groups;
-use crate::analysis::groups::plural;
 use crate::analysis::{Folders, document};
 use crate::columns::{WIDTH, wrapped};
 use crate::say::say;
+use crate::words::plural;
 
 /// Pixels of a PNG per unit of the drawing: about 300 dpi in the column of a paper.
 const PNG_SCALE: f32 = 3.0;

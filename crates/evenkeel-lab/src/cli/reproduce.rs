@@ -1,6 +1,7 @@
 //! `evenkeel reproduce`: a result of the paper, from the data to the page.
 
-use std::fmt::Write as _;
+mod list;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,12 +12,11 @@ use super::execute::{Processes, Work, begun, execute};
 use super::output::print;
 use super::rehearsal;
 use crate::analysis::Runs;
-use crate::columns;
 use crate::paper;
 use crate::reproduce::outcome::{self, Provenance};
 use crate::reproduce::{Analysis, Page, RESULTS, Result, quick};
 use crate::say::say;
-use crate::spec::{Benchmark, CheckedExperiment, ExperimentError, Plan, suggest};
+use crate::spec::{CheckedExperiment, ExperimentError, Plan, suggest};
 use crate::store::Store;
 
 /// Reproduce a table, figure or analysis of the paper.
@@ -75,8 +75,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let Some(name) = &args.name else {
         print(&match (args.claims, args.json) {
             (true, _) => paper::claims::to_markdown(),
-            (_, true) => format!("{}\n", serde_json::to_string_pretty(&costs()?)?),
-            _ => list()?,
+            (_, true) => format!("{}\n", serde_json::to_string_pretty(&list::costs()?)?),
+            _ => list::list()?,
         })?;
         return Ok(ExitCode::SUCCESS);
     };
@@ -219,86 +219,5 @@ impl Args {
             return Err(BadInput(format!("no benchmark has its data: {}", without.join("; "))).into());
         }
         Ok((work, without))
-    }
-}
-
-/// What a result costs on one benchmark.
-#[derive(serde::Serialize)]
-struct Cost {
-    benchmark: String,
-    runs: u64,
-    iterations: u64,
-    model: &'static str,
-}
-
-/// A result of the list.
-#[derive(serde::Serialize)]
-struct Listed {
-    name: &'static str,
-    place: &'static str,
-    summary: &'static str,
-    /// None where nothing is trained.
-    costs: Vec<Cost>,
-}
-
-fn costs() -> anyhow::Result<Vec<Listed>> {
-    let mut all = Vec::new();
-    for result in RESULTS {
-        let mut costs: Vec<Cost> = Vec::new();
-        let parts = match result.analysis {
-            Analysis::OfFile(_) => Vec::new(),
-            Analysis::OfRuns(_) => Plan::parse(result.experiment, result.name)?.parts,
-        };
-        for part in parts {
-            let runs = (part.optimizers.len() * part.seeds.len()) as u64;
-            let tasks = Benchmark::named(&part.benchmark).map_or(0, Benchmark::tasks) as u64;
-            let iterations = runs * part.settings.iterations * tasks;
-            match costs.iter_mut().find(|known| known.benchmark == part.benchmark) {
-                Some(known) => {
-                    (known.runs, known.iterations) = (known.runs + runs, known.iterations + iterations)
-                }
-                None => costs.push(Cost {
-                    benchmark: part.benchmark.clone(),
-                    runs,
-                    iterations,
-                    model: part.settings.model.shown(),
-                }),
-            }
-        }
-        all.push(Listed { name: result.name, place: result.place, summary: result.summary, costs });
-    }
-    Ok(all)
-}
-
-fn list() -> anyhow::Result<String> {
-    let width = columns::width();
-    let mut text = String::from("What can be reproduced (evenkeel reproduce NAME), with 5 seeds\n");
-    for Listed { name, place, summary, costs } in costs()? {
-        writeln!(text, "\n{}", columns::wrapped(&format!("  {name}: {place}; {summary}"), width, 4))?;
-        if costs.is_empty() {
-            writeln!(text, "    nothing is trained: at once")?;
-        }
-        for Cost { benchmark, runs, iterations, model } in costs {
-            writeln!(text, "    {benchmark:20} {runs:4} runs, {iterations:7} iterations of {model}")?;
-        }
-    }
-    let note = "Each iteration has an evaluation of the task-1 test set after it. An iteration of the MLP takes some 10 ms on two cores, one of \
-                the slim ResNet-18 some hundred times as long (`evenkeel bench` measures both here). `mechanism` also measures the \
-                curvature 20 times per run, a few seconds each. --quick takes minutes; --benchmark NAME chooses one benchmark.";
-    writeln!(text, "\n{}", columns::wrapped(note, width, 0))?;
-    Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_list_names_everything_with_its_runs() {
-        let text = list().unwrap();
-        for result in RESULTS {
-            assert!(text.contains(result.name));
-        }
-        assert!(text.contains("split-mnist            20 runs,   20000 iterations of MLP"), "{text}");
     }
 }

@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use super::error::BadInput;
 use super::output::print;
-use crate::analysis::groups::{plural, ranges};
 use crate::analysis::progress;
 use crate::analysis::tables::status;
 use crate::columns;
 use crate::store::{Status, Store, StoredRun};
+use crate::words::{plural, ranges};
 
 /// Show how far the runs in a folder are: a line per optimizer.
 #[derive(clap::Args)]
