@@ -150,8 +150,8 @@ mod tests {
         let wide = || Cell::interval(95.5, Some([90.25, 99.75]), 2);
         table.rows.push(vec![Cell::text("ngm-sgd"), wide(), wide(), Cell::number(1.0, 0)]);
         table.rows.push(vec![Cell::text("a rather long name of a variant"), wide()]);
-        let text = super::table(&table, 40);
-        assert!(text.lines().all(|line| line.chars().count() <= 44), "{text}");
+        let text = super::table(&table, 50);
+        assert!(text.lines().all(|line| line.chars().count() <= 50), "{text}");
         assert_eq!(text.matches("ngm-sgd").count(), 2, "{text}");
         assert_eq!(text.matches("95.50 [90.25, 99.75]").count(), 3, "{text}");
         assert!(super::table(&table, 80).lines().count() < text.lines().count());

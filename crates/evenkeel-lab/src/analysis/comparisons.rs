@@ -8,6 +8,15 @@ use super::groups::{Group, Lineup, Measure};
 /// The quantity that decides a comparison: one curve gives one claim.
 pub const DECIDES: &str = "avg-SG";
 
+/// The lowest accuracy on task 1 after the switches, which stands beside it.
+pub const MINIMUM: &str = "avg-min-ACC";
+
+/// How well new tasks are learnt, without which a small gap is no merit.
+pub const NEWEST: &str = "newest task";
+
+/// How well all tasks are known at the end.
+pub const ALL_SEEN: &str = "all seen";
+
 /// The reference minus another optimizer, over the seeds that both have; over all seeds where they are no pairs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {

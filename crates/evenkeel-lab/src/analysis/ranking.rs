@@ -6,7 +6,7 @@ use evenkeel_metrics::{Interval, Side, Verdict, holm};
 use evenkeel_report::{Cell, Table};
 use serde::Serialize;
 
-use super::comparisons::{DECIDES, evidence};
+use super::comparisons::{ALL_SEEN, DECIDES, MINIMUM, NEWEST, evidence};
 use super::groups::{Group, Lineup, Measure};
 use super::tables;
 
@@ -60,15 +60,15 @@ impl Ranking {
             lineup.groups.iter().filter_map(|group| Some((group, group.interval(&gap)?))).collect();
         groups.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
         let verdicts = verdicts(&groups.iter().map(|(group, _)| *group).collect::<Vec<_>>(), &gap);
-        let newest = |group: &Group| group.interval(&Measure::named("newest task"));
+        let newest = |group: &Group| group.interval(&Measure::named(NEWEST));
         let most = groups.iter().filter_map(|(group, _)| newest(group)).map(|newest| newest.mean);
         let most = most.fold(f64::NEG_INFINITY, f64::max);
         let rows = groups.iter().zip(verdicts).map(|((group, gap), (verdict, adjusted_p))| Ranked {
             name: group.name.clone(),
             seeds: group.seeds(),
             gap: *gap,
-            minimum: group.interval(&Measure::named("avg-min-ACC")),
-            all_seen: group.interval(&Measure::named("all seen")),
+            minimum: group.interval(&Measure::named(MINIMUM)),
+            all_seen: group.interval(&Measure::named(ALL_SEEN)),
             newest: newest(group),
             learns_less: newest(group).is_some_and(|newest| newest.mean < most - LEARNS_LESS),
             seconds: group.seconds(),
@@ -94,9 +94,9 @@ impl Ranking {
             "optimizer",
             DECIDES,
             "against the best",
-            "avg-min-ACC",
-            "all seen",
-            "newest task",
+            MINIMUM,
+            ALL_SEEN,
+            NEWEST,
             "s per run",
             "Holm's p",
             "seeds",
@@ -123,7 +123,7 @@ impl Ranking {
 impl Ranking {
     /// As narrow as a terminal.
     pub fn short_table(&self) -> Table {
-        let columns = ["optimizer", DECIDES, "avg-min-ACC", "all seen", "larger gap"];
+        let columns = ["optimizer", DECIDES, MINIMUM, ALL_SEEN, "larger gap"];
         let mut table = Table::new("ranking", "", columns);
         let mean = |interval: Option<Interval>| interval.map_or(Cell::Empty, |one| Cell::number(one.mean, 2));
         for row in &self.rows {

@@ -64,7 +64,8 @@ mod tests {
 
     #[test]
     fn scripts_know_the_names_of_everything() {
-        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+        // Those of fish have no names of arguments without an option.
+        for shell in [Shell::Bash, Shell::Zsh] {
             let mut script = Vec::new();
             clap_complete::generate(
                 shell,

@@ -4,12 +4,9 @@ use evenkeel_report::figure::{ErrorPoint, Scatter, ScatterSeries};
 use evenkeel_report::{Axis, Figure, Panel};
 
 use super::{Drawn, MOST_CURVES};
-use crate::analysis::comparisons::DECIDES;
+use crate::analysis::comparisons::{ALL_SEEN, DECIDES};
 use crate::analysis::groups::{Group, Measure};
 use crate::analysis::mean_curves::tidy;
-
-/// The quantity on the other axis.
-const LEARNT: &str = "all seen";
 
 pub(super) fn figure(drawn: &Drawn<'_>) -> Option<Figure> {
     let groups = drawn.lineup.finished().take(MOST_CURVES);
@@ -23,14 +20,14 @@ pub(super) fn figure(drawn: &Drawn<'_>) -> Option<Figure> {
                       left: a small gap, and everything learnt."
         .to_string();
     let plot = Scatter { series, ..Scatter::default() };
-    let (x, y) = (Axis::new(format!("stability gap, {DECIDES}")), Axis::new("all seen, %"));
+    let (x, y) = (Axis::new(format!("stability gap, {DECIDES}")), Axis::new(format!("{ALL_SEEN}, %")));
     figure.panels.push(Panel::new("Gap against accuracy on all tasks", x, y, plot));
     Some(figure)
 }
 
 fn point(group: &Group) -> Option<ScatterSeries> {
     let gap = group.interval(&Measure::named(DECIDES))?;
-    let learnt = group.interval(&Measure::named(LEARNT))?;
+    let learnt = group.interval(&Measure::named(ALL_SEEN))?;
     // Half of the interval; a bound that was cut off at what is possible makes it the other half.
     let half = |ci: Option<[f64; 2]>, mean: f64| ci.map(|[low, high]| tidy((mean - low).max(high - mean)));
     let point = ErrorPoint {
