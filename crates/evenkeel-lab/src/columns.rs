@@ -124,7 +124,8 @@ fn draw(columns: &[&Column], rows: usize) -> String {
         text += &line(&|column| column.head.get(i));
     }
     let wide = columns.iter().map(|column| column.width + BETWEEN).sum::<usize>().saturating_sub(BETWEEN);
-    text += &format!("{}\n", "─".repeat(wide));
+    text += &"─".repeat(wide);
+    text.push('\n');
     for row in 0..rows {
         for i in 0..high(&|column| column.cells[row].len()) {
             text += &line(&|column| column.cells[row].get(i));

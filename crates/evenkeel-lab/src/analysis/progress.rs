@@ -1,5 +1,6 @@
 //! How far unfinished runs are: those that a process works on now, one by one, and the others counted.
 
+use std::fmt::Write as _;
 use std::time::SystemTime;
 
 use evenkeel_metrics::read_growing_curve;
@@ -63,7 +64,7 @@ pub(super) fn of(runs: &[StoredRun]) -> Option<Progress> {
         [(&running, "running"), (&waiting, "waiting"), (&stopped, "stopped (the same command goes on)")]
     {
         if !those.is_empty() {
-            summary += &format!(", {} {word}", those.len());
+            let _ = write!(summary, ", {} {word}", those.len());
         }
     }
     let parts = running.iter().take(MOST_PARTS).map(|run| {

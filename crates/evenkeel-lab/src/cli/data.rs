@@ -1,5 +1,6 @@
 //! `evenkeel data`: the data sets and their cache.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::Subcommand;
@@ -93,7 +94,7 @@ fn list(json: bool) -> anyhow::Result<ExitCode> {
             Presence::Missing => format!("not here; `evenkeel data fetch {set}` gets it"),
             Presence::NotProvided => format!("bring your own: put it into {}", source::path(set)?.display()),
         };
-        text += &format!("{:14} {state}\n", set.name);
+        writeln!(text, "{:14} {state}", set.name)?;
         let ready = matches!(presence, Presence::Drawn | Presence::Here);
         all.push(serde_json::json!({ "name": set.name, "ready": ready, "state": state }));
     }

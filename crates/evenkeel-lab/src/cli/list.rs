@@ -109,7 +109,7 @@ fn text() -> anyhow::Result<String> {
     }
     lines.heading("Keys of every experiment (docs/experiment-file.md)");
     let keys = keys_of(&Experiment::named(BENCHMARKS[0].name)?.settings);
-    lines.text += &format!("{}\n", wrapped(&format!("  {}", keys.join(", ")), lines.width, 2));
+    let _ = writeln!(lines.text, "{}", wrapped(&format!("  {}", keys.join(", ")), lines.width, 2));
     let note = "Parameters that are not shown are 0. Change any with --set, e.g. --set ngm-sgd.eta=0.3";
     let _ = writeln!(lines.text, "\n{}", wrapped(note, lines.width, 0));
     Ok(lines.text)

@@ -9,8 +9,12 @@ use crate::svg::{Frame, Legend, Scale};
 #[derive(Serialize)]
 struct Rows<'a> {
     title: &'a str,
-    rows: Vec<(&'a str, String, Option<f64>, Option<f64>, Option<f64>)>,
+    rows: Vec<Row<'a>>,
 }
+
+/// Series, position, value, lower and upper bound.
+#[derive(Serialize)]
+struct Row<'a>(&'a str, String, Option<f64>, Option<f64>, Option<f64>);
 
 #[derive(Serialize)]
 struct Data<'a> {
@@ -58,7 +62,7 @@ fn rows(panel: &Panel) -> Rows<'_> {
     let finite = |value: f64| value.is_finite().then_some(value);
     let rows = panel.values().into_iter().map(|value| {
         let (low, high) = value.bounds.unzip();
-        (value.series, value.x, finite(value.y), low.and_then(finite), high.and_then(finite))
+        Row(value.series, value.x, finite(value.y), low.and_then(finite), high.and_then(finite))
     });
     Rows { title: panel.name(), rows: rows.collect() }
 }

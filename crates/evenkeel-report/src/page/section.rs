@@ -85,8 +85,11 @@ fn list(class: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
-    format!("<ul class=\"{class}\">\n{items}</ul>\n")
+    let mut html = format!("<ul class=\"{class}\">\n");
+    for line in lines {
+        let _ = writeln!(html, "<li>{}</li>", escape(line));
+    }
+    html + "</ul>\n"
 }
 
 /// Paragraphs and commands.

@@ -1,5 +1,7 @@
 //! The ranking in words.
 
+use std::fmt::Write as _;
+
 use evenkeel_metrics::{Interval, Verdict};
 use evenkeel_report::Cell;
 
@@ -65,7 +67,8 @@ pub(super) fn cautions(rows: &[Ranked]) -> Vec<String> {
         best.name, newest.mean, learner.name
     );
     if let Some(next) = rows.iter().find(|row| !row.learns_less) {
-        text += &format!(
+        let _ = write!(
+            text,
             " Of those within {LEARNS_LESS} points of {}, {} has the smallest gap ({DECIDES} {}).",
             learner.name,
             next.name,

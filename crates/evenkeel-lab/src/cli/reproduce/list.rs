@@ -39,7 +39,7 @@ pub(super) fn costs() -> anyhow::Result<Vec<Listed>> {
             let iterations = runs * part.settings.iterations * tasks;
             match costs.iter_mut().find(|known| known.benchmark == part.benchmark) {
                 Some(known) => {
-                    (known.runs, known.iterations) = (known.runs + runs, known.iterations + iterations)
+                    (known.runs, known.iterations) = (known.runs + runs, known.iterations + iterations);
                 }
                 None => costs.push(Cost {
                     benchmark: part.benchmark.clone(),
