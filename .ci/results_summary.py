@@ -1,8 +1,8 @@
-"""The README's summary of the committed results, from their claims.csv and nothing else.
+"""The summary of the committed results in docs/results.md, from their claims.csv and nothing else.
 
     python3 .ci/results_summary.py            prints it
-    python3 .ci/results_summary.py --write    puts it into the README
-    python3 .ci/results_summary.py --check    fails if the README says something else
+    python3 .ci/results_summary.py --write    puts it there
+    python3 .ci/results_summary.py --check    fails if it says something else
 """
 
 import csv
@@ -32,7 +32,7 @@ def row(folder):
     counts = [sum(claim["verdict"] == verdict for claim in claims) for verdict in VERDICTS]
     seeds = sorted({len(claim["seeds"].split()) for claim in claims if claim["seeds"]})
     seeds = "–" if not seeds else str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]}–{seeds[-1]}"
-    link = f"[{folder.name}](results/{folder.name}/outcome.md)"
+    link = f"[{folder.name}](../results/{folder.name}/outcome.md)"
     cells = [link, seeds, len(claims), *counts, "; ".join(contradictions(claims)) or "–"]
     return "| " + " | ".join(map(str, cells)) + " |\n"
 
@@ -44,15 +44,15 @@ def summary():
     return "".join(lines + [row(folder) for folder in folders])
 
 
-readme = ROOT / "README.md"
-text = readme.read_text()
+page = ROOT / "docs" / "results.md"
+text = page.read_text()
 before, rest = text.split(BEGIN)
 _, after = rest.split(END)
 made = before + BEGIN + summary() + END + after
 if "--write" in sys.argv:
-    readme.write_text(made)
+    page.write_text(made)
 elif "--check" in sys.argv:
-    assert made == text, "the README's summary is not that of results/: python3 .ci/results_summary.py --write"
-    print("the README's summary is that of the committed results")
+    assert made == text, "docs/results.md does not have the summary of results/: python3 .ci/results_summary.py --write"
+    print("docs/results.md has the summary of the committed results")
 else:
     print(summary(), end="")

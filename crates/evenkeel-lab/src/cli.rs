@@ -9,13 +9,16 @@ mod export;
 mod groups;
 mod interrupt;
 mod list;
+mod man;
 mod metrics;
 mod output;
+mod rehearsal;
 mod report;
 mod reproduce;
 mod run;
 mod selection;
 mod serve;
+mod start;
 mod status;
 mod submit;
 mod work;
@@ -24,25 +27,30 @@ mod worker;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use evenkeel_kernels::InstructionSet;
 
 /// Trains on a stream of tasks, evaluates after every iteration, and shows the stability gap.
 #[derive(Parser)]
 #[command(
     name = "evenkeel",
     version,
+    max_term_width = 80,
     after_help = "Examples:\n  \
-        evenkeel run split-mnist                        the paper's experiment: 4 optimizers, 5 seeds\n  \
-        evenkeel run split-digits --seeds 2             a first look without any download\n  \
-        evenkeel reproduce --list                       every table and figure of the paper, and its cost\n  \
-        evenkeel status runs/split-mnist                how far it is\n  \
-        evenkeel metrics runs/split-mnist               the tables again\n  \
-        evenkeel report runs/split-mnist                tables and figures in one HTML file\n  \
-        evenkeel serve runs/split-mnist                 the same while runs go on, in a browser\n  \
-        evenkeel metrics my-curve-*.csv --format json   the same metrics for curves of your own"
+        evenkeel run split-digits --seeds 2    a first look without any download\n  \
+        evenkeel run split-mnist               the paper's 4 optimizers, 5 seeds\n  \
+        evenkeel reproduce --list              the paper's results and their cost\n  \
+        evenkeel status runs/split-mnist       how far it is\n  \
+        evenkeel metrics runs/split-mnist      the tables again\n  \
+        evenkeel report runs/split-mnist       all of it in one HTML file\n  \
+        evenkeel serve runs/split-mnist        the same page while runs go on\n  \
+        evenkeel metrics mine-*.csv --json     metrics for curves of your own"
 )]
 struct Cli {
+    /// Say nothing but results and errors.
+    #[arg(short, long, global = true)]
+    quiet: bool,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
@@ -60,12 +68,39 @@ enum Command {
     List(list::Args),
     Bench(bench::Args),
     Completions(completions::Args),
+    Man(man::Args),
     Worker(worker::Args),
 }
 
 /// Parses the arguments, runs the command, and prints its error in one line.
 pub fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = Cli::parse();
+    if cli.quiet {
+        crate::say::be_quiet();
+    }
+    let result = known_kernels().and_then(|()| execute_command(cli.command));
+    result.unwrap_or_else(|error| error::report(&error))
+}
+
+/// Kernels that are asked for must be there: a slip would silently measure others.
+fn known_kernels() -> anyhow::Result<()> {
+    let asked = std::env::var(evenkeel_kernels::instruction_set::VARIABLE).unwrap_or_default();
+    let names: Vec<&str> = InstructionSet::available().into_iter().map(InstructionSet::name).collect();
+    let asked = asked.trim();
+    if asked.is_empty() || names.iter().any(|name| name.eq_ignore_ascii_case(asked)) {
+        return Ok(());
+    }
+    let message = format!(
+        "{}={asked}: this processor has no such kernels; there are: {}",
+        evenkeel_kernels::instruction_set::VARIABLE,
+        names.join(", ")
+    );
+    Err(error::BadInput(message).into())
+}
+
+fn execute_command(command: Option<Command>) -> anyhow::Result<ExitCode> {
+    let Some(command) = command else { return start::run() };
+    match command {
         Command::Run(args) => run::run(&args),
         Command::Work(args) => work::run(&args),
         Command::Submit(args) => submit::run(&args),
@@ -76,10 +111,10 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Data(args) => data::run(&args),
-        Command::List(_) => list::run(),
+        Command::List(args) => list::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
         Command::Worker(args) => worker::run(&args),
-    };
-    result.unwrap_or_else(|error| error::report(&error))
+    }
 }

@@ -11,6 +11,7 @@
 pub mod analysis;
 pub mod bench;
 pub mod cli;
+mod columns;
 pub mod paper;
 pub mod program;
 pub mod reproduce;
@@ -20,3 +21,4 @@ pub mod serve;
 pub mod slurm;
 pub mod spec;
 pub mod store;
+mod words;

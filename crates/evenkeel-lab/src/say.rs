@@ -5,15 +5,36 @@
 
 use std::fmt;
 use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// `eprintln!` that never fails.
+/// Whether only errors are said.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on only errors are said.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether only errors are said.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// `eprintln!` that never fails, and says nothing after `--quiet`.
 macro_rules! say {
     ($($words:tt)*) => { $crate::say::line(format_args!($($words)*)) };
 }
 pub(crate) use say;
 
-/// Writes one line to stderr if it can.
+/// Writes one line to stderr if it can and may.
 pub(crate) fn line(words: fmt::Arguments<'_>) {
+    if !is_quiet() {
+        error(words);
+    }
+}
+
+/// Writes one line to stderr if it can, `--quiet` or not.
+pub(crate) fn error(words: fmt::Arguments<'_>) {
     let line = printable(&format!("{words}\n"));
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }

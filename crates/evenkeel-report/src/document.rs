@@ -13,6 +13,26 @@ pub struct Document {
     pub title: String,
     /// Its parts, in order.
     pub sections: Vec<Section>,
+    /// What the words in it mean; the page explains them wherever they stand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub glossary: Vec<Term>,
+}
+
+/// A word and what it means.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Term {
+    /// The word.
+    pub name: String,
+    /// Its meaning, in a sentence.
+    pub definition: String,
+}
+
+impl Term {
+    /// A word and its meaning.
+    pub fn new(name: impl Into<String>, definition: impl Into<String>) -> Self {
+        Self { name: name.into(), definition: definition.into() }
+    }
 }
 
 /// One part of a report. `evenkeel reproduce` writes one as `outcome.json`.
@@ -25,6 +45,18 @@ pub struct Section {
     pub id: String,
     /// Heading.
     pub heading: String,
+    /// The answer in a sentence: what stands first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+    /// What keeps the answer from being taken for more than it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cautions: Vec<String>,
+    /// The table of the answer. A section that has one, or that goes on, folds its other tables, its text and its commands away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranking: Option<Table>,
+    /// What still goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
     /// Text before the tables.
     #[serde(default)]
     pub paragraphs: Vec<String>,
@@ -34,12 +66,39 @@ pub struct Section {
     /// What the reader must not miss: runs that failed, files that were left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// What the reader should know although nothing is wrong: what is not finished, what is not drawn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Tables.
     #[serde(default)]
     pub tables: Vec<Table>,
     /// Figures.
     #[serde(default)]
     pub figures: Vec<Figure>,
+}
+
+/// How far something is that goes on while the page is looked at.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Progress {
+    /// All of it in a sentence.
+    pub summary: String,
+    /// Its parts that are at work now.
+    pub parts: Vec<Part>,
+}
+
+/// One part of what goes on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// Steps that are done.
+    pub done: u64,
+    /// Steps in all; 0 where nobody knows.
+    pub total: u64,
+    /// What else there is to say: the time that is left.
+    pub note: String,
 }
 
 impl Section {

@@ -21,6 +21,12 @@ pub struct Figure {
     pub caption: String,
     /// Panels a row.
     pub columns: usize,
+    /// Stands at the top of a page, beside the other figures that lead.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub leads: bool,
+    /// The panels share one vertical range; the page can give each the range of its own data instead.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared_range: bool,
     /// The panels, row by row.
     pub panels: Vec<Panel>,
 }

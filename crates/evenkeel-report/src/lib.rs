@@ -11,7 +11,7 @@ pub mod png;
 pub mod svg;
 pub mod table;
 
-pub use crate::document::{Document, Section};
+pub use crate::document::{Document, Part, Progress, Section, Term};
 pub use crate::figure::{Axis, Color, Dash, Figure, Panel, Plot, Style};
 pub use crate::svg::Theme;
 pub use crate::table::{Cell, Table};

@@ -5,6 +5,7 @@ mod frame;
 mod heatmap;
 mod legend;
 mod lines;
+mod marker;
 mod markup;
 mod scale;
 mod scatter;
@@ -12,6 +13,7 @@ mod theme;
 
 pub(crate) use self::frame::Frame;
 pub(crate) use self::legend::{Legend, REFERENCE};
+pub(crate) use self::marker::marker;
 pub(crate) use self::markup::escape;
 pub(crate) use self::scale::Scale;
 pub use self::theme::Theme;
@@ -23,7 +25,7 @@ use self::frame::{Canvas, Rect};
 use crate::figure::{Figure, Panel, Plot};
 
 /// Size of a panel of one column.
-pub(crate) const PANEL: (f64, f64) = (380.0, 250.0);
+pub(crate) const PANEL: (f64, f64) = (380.0, 260.0);
 const GAP: f64 = 14.0;
 const TITLE: f64 = 28.0;
 
@@ -42,9 +44,10 @@ impl Figure {
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
              height=\"{height:.0}\" role=\"img\" font-family=\"DejaVu Sans, Verdana, sans-serif\">\n\
-             <title>{}</title>\n<desc>{}</desc>\n<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
+             <title>{}</title>\n<desc>{}</desc>\n{}<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
             escape(&self.title),
             escape(&self.caption),
+            theme.style(),
             theme.paper()
         );
         if !self.title.is_empty() {

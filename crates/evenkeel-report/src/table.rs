@@ -18,6 +18,9 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Rows; a short one is filled with empty cells.
     pub rows: Vec<Vec<Cell>>,
+    /// The column whose numbers the page also draws, with their intervals, on one scale.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<usize>,
 }
 
 /// More decimals than this are never shown: an f64 has 17 digits.
@@ -158,11 +161,11 @@ impl Table {
         columns: impl IntoIterator<Item = S>,
     ) -> Self {
         let columns = columns.into_iter().map(Into::into).collect();
-        Self { id: id.into(), caption: caption.into(), columns, rows: Vec::new() }
+        Self { id: id.into(), caption: caption.into(), columns, rows: Vec::new(), drawn: None }
     }
 
     /// The cells of a row, as many as there are columns.
-    fn filled<'a>(&self, row: &'a [Cell]) -> impl Iterator<Item = &'a Cell> + use<'a> {
+    pub(crate) fn filled<'a>(&self, row: &'a [Cell]) -> impl Iterator<Item = &'a Cell> + use<'a> {
         row.iter().chain(std::iter::repeat(&Cell::Empty)).take(self.columns.len())
     }
 

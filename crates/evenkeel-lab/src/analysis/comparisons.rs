@@ -8,6 +8,15 @@ use super::groups::{Group, Lineup, Measure};
 /// The quantity that decides a comparison: one curve gives one claim.
 pub const DECIDES: &str = "avg-SG";
 
+/// The lowest accuracy on task 1 after the switches, which stands beside it.
+pub const MINIMUM: &str = "avg-min-ACC";
+
+/// How well new tasks are learnt, without which a small gap is no merit.
+pub const NEWEST: &str = "newest task";
+
+/// How well all tasks are known at the end.
+pub const ALL_SEEN: &str = "all seen";
+
 /// The reference minus another optimizer, over the seeds that both have; over all seeds where they are no pairs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
@@ -52,21 +61,25 @@ pub fn paired(a: &Group, b: &Group, measure: &Measure<'_>) -> Vec<(u64, f64, f64
     a.iter().filter_map(|&(seed, value)| Some((seed, value, other(seed)?))).collect()
 }
 
+/// What the values of two groups, each with its seed, say of the first being on that side of the second.
+pub(super) fn evidence(a: &[(u64, f64)], b: &[(u64, f64)], pairs: bool, side: Side) -> Option<Evidence> {
+    let plain = |values: &[(u64, f64)]| -> Vec<f64> { values.iter().map(|(_, value)| *value).collect() };
+    if !pairs {
+        return Evidence::welch(&plain(a), &plain(b), side);
+    }
+    let other = |seed: u64| b.iter().find(|(other, _)| *other == seed).map(|(_, value)| *value);
+    let differences: Vec<f64> = a.iter().filter_map(|&(seed, value)| Some(value - other(seed)?)).collect();
+    Evidence::of(&differences, side)
+}
+
 fn difference(reference: &Group, other: &Group, quantity: &'static Quantity) -> Option<Difference> {
     let side = match quantity.better {
         Better::More => Side::More,
         Better::Less => Side::Less,
     };
-    let evidence = if reference.pairs_with(other) {
-        let pairs = paired(reference, other, &quantity.into());
-        let differences: Vec<f64> = pairs.iter().map(|(_, a, b)| a - b).collect();
-        Evidence::of(&differences, side)?
-    } else {
-        let values = |group: &Group| -> Option<Vec<f64>> {
-            Some(group.values(&quantity.into())?.into_iter().map(|(_, value)| value).collect())
-        };
-        Evidence::welch(&values(reference)?, &values(other)?, side)?
-    };
+    let values = |group: &Group| group.values(&quantity.into());
+    let pairs = reference.pairs_with(other);
+    let evidence = evidence(&values(reference)?, &values(other)?, pairs, side)?;
     Some(Difference { quantity: quantity.name, evidence })
 }
 

@@ -38,8 +38,9 @@ macro_rules! figures {
 }
 
 figures! {
-    curves;
     switches;
+    pareto;
+    curves;
     gaps;
     all_tasks;
 }

@@ -8,6 +8,7 @@ use evenkeel_metrics::{
 use evenkeel_report::Style;
 use serde::Serialize;
 
+use super::left_out::{LeftOut, UNFINISHED};
 use super::run_again;
 use crate::paper::{self, PaperRow};
 use crate::spec::{Benchmark, RunSpec, Settings, optimizers};
@@ -23,6 +24,8 @@ pub struct Finished {
     pub curve: Curve,
     /// What else it recorded.
     pub extras: Vec<Extra>,
+    /// Seconds that it took, where they are known.
+    pub seconds: Option<f64>,
 }
 
 /// A seed whose loss became infinite. It is never dropped: it counts as the worst value.
@@ -179,6 +182,13 @@ impl Group {
         self.finished.iter().map(|seed| seed.recorded(quantity)).collect()
     }
 
+    /// Seconds of the median run: one that shared its cores with others does not count for more.
+    pub fn seconds(&self) -> Option<f64> {
+        let mut all: Vec<f64> = self.finished.iter().map(|seed| seed.seconds).collect::<Option<_>>()?;
+        all.sort_by(f64::total_cmp);
+        all.get(all.len() / 2).copied()
+    }
+
     /// How it looks in figures: by the place of its optimizer in the list.
     pub fn style(&self) -> Option<Style> {
         let rank = optimizers::rank(&self.spec.optimizer.name);
@@ -248,21 +258,6 @@ impl Lineup {
     }
 }
 
-/// A run that does not count, and why.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LeftOut {
-    /// The benchmark.
-    pub benchmark: String,
-    /// The optimizer.
-    pub optimizer: String,
-    /// The seed.
-    pub seed: u64,
-    /// Unfinished, or a file that cannot be read.
-    pub reason: String,
-    /// Whether it had ended, and a file of it is no longer what it was.
-    pub damaged: bool,
-}
-
 /// Runs, grouped.
 #[derive(Debug, Default)]
 pub struct Runs {
@@ -307,7 +302,7 @@ impl Runs {
         }
         let group = self.group_of(spec);
         let reason = match &run.record.status {
-            Status::Unfinished => "unfinished".to_string(),
+            Status::Unfinished => UNFINISHED.to_string(),
             Status::Diverged { .. } => {
                 let curve = read_growing_curve(&run.curve_path()).ok();
                 group.diverged.push(Diverged { seed: spec.seed, curve });
@@ -316,7 +311,8 @@ impl Runs {
             }
             Status::Done => match (read_curve(&run.curve_path()), read_extra(&run.extra_path())) {
                 (Ok(curve), Ok(extras)) => {
-                    group.finished.push(Finished { seed: spec.seed, curve, extras });
+                    let seconds = Some(run.record.seconds);
+                    group.finished.push(Finished { seed: spec.seed, curve, extras, seconds });
                     group.programs.insert(Program::of(run));
                     return;
                 }
@@ -389,13 +385,6 @@ impl Runs {
             .flat_map(|lineup| &lineup.groups)
             .flat_map(|group| group.programs.clone())
             .collect()
-    }
-}
-
-impl LeftOut {
-    fn new(spec: &RunSpec, seed: u64, reason: String) -> Self {
-        let (benchmark, optimizer) = (spec.benchmark.clone(), spec.optimizer.name.clone());
-        Self { benchmark, optimizer, seed, reason, damaged: false }
     }
 }
 

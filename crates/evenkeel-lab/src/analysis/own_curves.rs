@@ -129,8 +129,11 @@ impl OwnCurves {
         spec.optimizer.name.clone_from(&self.name);
         let interval = self.seeds.first().map_or(1, |(_, curve)| curve.interval());
         let name = if interval > 1 { format!("{} (ρ = {interval})", self.name) } else { self.name };
-        let finished =
-            self.seeds.into_iter().map(|(seed, curve)| Finished { seed, curve, extras: vec![] }).collect();
+        let finished = self
+            .seeds
+            .into_iter()
+            .map(|(seed, curve)| Finished { seed, curve, extras: vec![], seconds: None })
+            .collect();
         let origin = Origin::Files { numbered: self.numbered };
         Group { spec, name, finished, diverged: vec![], programs: BTreeSet::new(), origin }
     }

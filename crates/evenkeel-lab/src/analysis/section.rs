@@ -7,14 +7,17 @@ use evenkeel_report::{Document, Section};
 
 use super::figures::{self, Drawn, MOST_CURVES, Unfinished};
 use super::folders::Folders;
+use super::glossary::glossary;
 use super::groups::{Lineup, Runs};
+use super::left_out::LeftOut;
 use super::own_curves::OwnCurves;
-use super::{run_again, tables, terminal};
+use super::ranking::Ranking;
+use super::{progress, run_again, tables, terminal};
 use crate::store::{Status, StoredRun};
 
 /// The report of all that lies in some folders.
 pub fn document(title: &str, folders: Folders, against: Option<&str>) -> Document {
-    let mut document = Document { title: title.to_string(), sections: Vec::new() };
+    let mut document = Document { title: title.to_string(), sections: Vec::new(), glossary: glossary() };
     let mut problems = Section::new("left-out", "Left out");
     problems.warnings = folders.problems;
     if folders.runs.is_empty() && folders.outcomes.is_empty() && folders.own.is_empty() {
@@ -50,12 +53,32 @@ pub fn document(title: &str, folders: Folders, against: Option<&str>) -> Documen
 fn own_section(own: Vec<OwnCurves>, against: Option<&str>) -> Section {
     let grouped = Runs::of_own(own);
     let mut section = Section::new("your-curves", "Your curves");
-    section.warnings = terminal::notes(&grouped);
+    left_out(&grouped, &mut section);
     if let Some(lineup) = grouped.lineups.first() {
+        answer("your-curves", lineup, &mut section);
         section.tables = tables::all(std::slice::from_ref(lineup), against);
         section.figures = figures::all(&Drawn { id: "your-curves", lineup, unfinished: &[] });
     }
     section
+}
+
+/// What does not count: damage is a warning, a run that goes on is not.
+fn left_out(runs: &Runs, section: &mut Section) {
+    let (unfinished, damaged): (Vec<&LeftOut>, Vec<&LeftOut>) =
+        runs.left_out.iter().partition(|out| out.is_unfinished());
+    section.warnings = LeftOut::sentences(damaged);
+    section.warnings.extend(terminal::mixed(runs));
+    section.notes = LeftOut::sentences(unfinished);
+}
+
+/// The verdict, and the table that it rests on.
+fn answer(id: &str, lineup: &Lineup, section: &mut Section) {
+    let Some(ranking) = Ranking::of(lineup) else { return };
+    let mut table = ranking.table();
+    table.id = format!("{id}-ranking");
+    section.ranking = Some(table);
+    section.verdict = Some(ranking.verdict);
+    section.cautions = ranking.cautions;
 }
 
 fn section(runs: &[StoredRun], own: Vec<OwnCurves>, against: Option<&str>) -> Section {
@@ -69,14 +92,16 @@ fn section(runs: &[StoredRun], own: Vec<OwnCurves>, against: Option<&str>) -> Se
     };
     let mut section = Section::new(&id, heading);
     let grouped = Runs::load(runs).beside(own);
-    section.warnings = terminal::notes(&grouped);
+    left_out(&grouped, &mut section);
+    section.progress = progress::of(runs);
     let unfinished = unfinished(runs, &mut section);
     section.paragraphs = what_was_run(runs, grouped.lineups.first());
     let specs: Vec<_> = runs.iter().map(|run| &run.record.spec).collect();
     section.commands = run_again::commands(&specs);
     if let Some(lineup) = grouped.lineups.first() {
+        answer(&id, lineup, &mut section);
         if lineup.groups.len() > MOST_CURVES {
-            section.warnings.push(format!(
+            section.notes.push(format!(
                 "The figures show the first {MOST_CURVES} of {} configurations; the tables have all.",
                 lineup.groups.len()
             ));
@@ -121,7 +146,7 @@ fn unfinished(runs: &[StoredRun], section: &mut Section) -> Vec<Unfinished> {
         }
     }
     if more > 0 {
-        section.warnings.push(format!("The curves of {more} more unfinished runs are not drawn."));
+        section.notes.push(format!("The curves of {more} more unfinished runs are not drawn."));
     }
     curves
 }

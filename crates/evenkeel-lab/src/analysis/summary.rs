@@ -6,7 +6,9 @@ use evenkeel_metrics::{Interval, PaperReading, QUANTITIES};
 use serde::Serialize;
 
 use super::comparisons::{self, Comparison};
-use super::groups::{Group, LeftOut, Lineup, Program, Runs};
+use super::groups::{Group, Lineup, Program, Runs};
+use super::left_out::LeftOut;
+use super::ranking::Ranking;
 use crate::paper::PaperRow;
 use crate::program;
 
@@ -15,6 +17,8 @@ use crate::program;
 pub struct Summary {
     /// The program that wrote this file; each row names those that made its runs.
     pub written_by: Program,
+    /// Who has the smallest gap under each protocol, and how certain that is.
+    pub rankings: Vec<Ranking>,
     /// One row per optimizer and protocol.
     pub rows: Vec<Row>,
     /// Each optimizer against the reference of its protocol.
@@ -58,6 +62,7 @@ impl Summary {
                 commit: program::COMMIT.to_string(),
                 kernels: program::kernels().to_string(),
             },
+            rankings: runs.lineups.iter().filter_map(Ranking::of).collect(),
             rows: rows.collect(),
             comparisons: runs
                 .lineups

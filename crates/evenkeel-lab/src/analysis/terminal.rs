@@ -8,9 +8,12 @@ use evenkeel_metrics::QUANTITIES;
 use evenkeel_report::Table;
 
 use super::groups::Runs;
+use super::left_out::LeftOut;
 use super::own_curves;
+use super::ranking::Ranking;
 use super::summary::Summary;
 use super::tables;
+use crate::columns::{self, wrapped};
 
 /// Output format of `evenkeel metrics`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -35,9 +38,32 @@ pub fn render(runs: &Runs, against: Option<&str>, format: Format) -> String {
             json
         }
         Format::Csv => csv(runs),
-        Format::Table => tables(runs, against, presets::UTF8_HORIZONTAL_ONLY),
+        Format::Table => text(runs, against, columns::width()),
         Format::Markdown => tables(runs, against, presets::ASCII_MARKDOWN),
     }
+}
+
+/// For people: the answer of each lineup, then the tables that it rests on, no line longer than the terminal.
+fn text(runs: &Runs, against: Option<&str>, width: usize) -> String {
+    let mut text = String::new();
+    for lineup in &runs.lineups {
+        for table in tables::all(std::slice::from_ref(lineup), against) {
+            let caption = wrapped(&format!("{}: {}", lineup.label, table.caption), width, 0);
+            let _ = writeln!(text, "{caption}\n\n{}", columns::table(&table, width));
+        }
+    }
+    // Last, where it stays on the screen.
+    for ranking in runs.lineups.iter().filter_map(Ranking::of) {
+        let _ = writeln!(text, "{}", columns::table(&ranking.short_table(), width));
+        let answer = format!("{}: {}", ranking.protocol, ranking.verdict);
+        for sentence in std::iter::once(&answer).chain(&ranking.cautions) {
+            let _ = writeln!(text, "{}", wrapped(sentence, width, 0));
+        }
+    }
+    for warning in notes(runs) {
+        let _ = writeln!(text, "{}", wrapped(&warning, width, 2));
+    }
+    text
 }
 
 fn tables(runs: &Runs, against: Option<&str>, style: TableStyle) -> String {
@@ -55,12 +81,14 @@ fn tables(runs: &Runs, against: Option<&str>, style: TableStyle) -> String {
 
 /// What a reader must know beside the numbers: runs that are not counted, and programs that are mixed.
 pub fn notes(runs: &Runs) -> Vec<String> {
-    let left_out = runs.left_out.iter();
-    let mut notes: Vec<String> = left_out
-        .map(|out| {
-            format!("not counted: {} {} seed {}: {}", out.benchmark, out.optimizer, out.seed, out.reason)
-        })
-        .collect();
+    let mut notes = LeftOut::sentences(&runs.left_out);
+    notes.extend(mixed(runs));
+    notes
+}
+
+/// What is odd about the runs that are counted.
+pub fn mixed(runs: &Runs) -> Vec<String> {
+    let mut notes = Vec::new();
     for lineup in &runs.lineups {
         notes.extend(lineup.groups.iter().filter_map(own_curves::sparse_note));
         let programs: std::collections::BTreeSet<_> =

@@ -1,5 +1,6 @@
 //! `evenkeel data`: the data sets and their cache.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::Subcommand;
@@ -28,7 +29,11 @@ pub(super) struct Args {
 #[derive(Subcommand)]
 enum Command {
     /// The data sets and whether they are here.
-    List,
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Fetch data sets that are missing or corrupt.
     Fetch {
         /// Names of data sets.
@@ -49,7 +54,7 @@ enum Command {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.command {
-        Command::List => list(),
+        Command::List { json } => list(*json),
         Command::Fetch { names } => {
             for set in named(names)? {
                 source::fetch(set, &mut FetchProgress::default()).map_err(LoadError::from)?;
@@ -78,17 +83,22 @@ fn named(names: &[String]) -> Result<Vec<&'static Entry>, BadInput> {
     names.iter().map(|name| find(name)).collect()
 }
 
-fn list() -> anyhow::Result<ExitCode> {
+fn list(json: bool) -> anyhow::Result<ExitCode> {
+    let (mut text, mut all) = (String::new(), Vec::new());
     for set in sets::ALL {
-        let state = match source::presence(set)? {
+        let presence = source::presence(set)?;
+        let state = match presence {
             Presence::Drawn => "made on the spot".to_string(),
             Presence::Here => "here".to_string(),
             Presence::Corrupt => format!("corrupt; `evenkeel data fetch {set}` replaces it"),
             Presence::Missing => format!("not here; `evenkeel data fetch {set}` gets it"),
             Presence::NotProvided => format!("bring your own: put it into {}", source::path(set)?.display()),
         };
-        print(&format!("{:14} {state}\n", set.name))?;
+        writeln!(text, "{:14} {state}", set.name)?;
+        let ready = matches!(presence, Presence::Drawn | Presence::Here);
+        all.push(serde_json::json!({ "name": set.name, "ready": ready, "state": state }));
     }
+    print(&if json { format!("{}\n", serde_json::to_string_pretty(&all)?) } else { text })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,7 +10,7 @@ use crate::analysis::Runs;
 use crate::analysis::own_curves::OwnCurvesError;
 use crate::run::prepare::PrepareError;
 use crate::run::train::TrainError;
-use crate::say::say;
+use crate::say;
 use crate::spec::ExperimentError;
 use crate::store::StoreError;
 
@@ -30,8 +30,21 @@ pub(super) fn report(error: &anyhow::Error) -> ExitCode {
     if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
         return ExitCode::SUCCESS;
     }
-    say!("error: {error:#}");
+    say::error(format_args!("error: {}", told_once(error)));
     ExitCode::from(if is_bad_input(error) { BAD_INPUT } else { FAILURE })
+}
+
+/// An error and its causes; one that only repeats what is said already is left out.
+pub(super) fn told_once(error: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if told.is_empty() {
+            told = cause;
+        } else if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
 }
 
 /// The exit code after tables that name damaged runs instead of counting them.

@@ -12,6 +12,7 @@ use evenkeel_kernels::InstructionSet;
 use super::error::{BadInput, damage_is_failure};
 use super::interrupt;
 use crate::analysis::Runs;
+use crate::columns::{WIDTH, wrapped};
 use crate::run::machine::cores;
 use crate::run::prepare::{PrepareError, cut};
 use crate::run::progress::{FetchProgress, RunProgress};
@@ -19,6 +20,7 @@ use crate::run::runner::{self, Failure, Options};
 use crate::say::say;
 use crate::spec::{CheckedExperiment, RunSpec, Settings};
 use crate::store::{Store, StoredRun};
+use crate::words::plural;
 
 /// How many processes, and what each may use.
 #[derive(clap::Args, Clone)]
@@ -39,6 +41,9 @@ pub(super) struct Processes {
     /// that the processor has].
     #[arg(long, value_name = "NAME", value_parser = kernels)]
     pub(super) kernels: Option<String>,
+    /// Run nothing: say what would run, how long it would take and how much disk it would fill.
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// Kernels that this processor can run.
@@ -62,9 +67,24 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
 }
 
 impl Processes {
+    /// Whether nothing is to be run.
+    pub(super) fn dry_run(&self) -> bool {
+        self.dry_run
+    }
+
+    /// How many of so many runs go on at once.
+    pub(super) fn jobs(&self, pending: usize) -> usize {
+        self.jobs.map_or(cores(), usize::from).min(pending.max(1))
+    }
+
+    /// What a single run gets that is tried out: as much as each of many.
+    pub(super) fn for_one(&self) -> Options {
+        Options { jobs: 1, keep_weights: false, ..self.options(usize::MAX, HashMap::new()) }
+    }
+
     fn options(&self, pending: usize, decoded: HashMap<String, PathBuf>) -> Options {
         let cores = cores();
-        let jobs = self.jobs.map_or(cores, usize::from).min(pending.max(1));
+        let jobs = self.jobs(pending);
         let threads = self.threads.map_or((cores / jobs).max(1), usize::from);
         Options {
             jobs,
@@ -120,6 +140,11 @@ impl Decoded {
 }
 
 impl Work {
+    /// Iterations of each run.
+    pub(super) fn iterations(&self) -> &[u64] {
+        &self.iterations
+    }
+
     /// Adds the runs of an experiment. Its data is fetched and checked here, before the first iteration of any.
     pub(super) fn add(&mut self, experiment: &CheckedExperiment) -> Result<(), PrepareError> {
         let prepared = cut(
@@ -191,14 +216,15 @@ pub(super) fn execute(
         }
     }
     let options = processes.options(pending.len(), work.decoded.files.clone());
-    say!(
-        "{title}: {} runs, {} iterations in all, {} to do, {} at once; results in {}",
-        work.specs.len(),
+    let begin = format!(
+        "{title}: {}, {} iterations in all, {} to do, {} at once; results in {}",
+        plural(work.specs.len(), "run"),
         work.iterations.iter().sum::<u64>(),
         pending.len(),
         options.jobs,
         store.dir().display()
     );
+    say!("{}", wrapped(&begin, WIDTH, 2));
     let stop = interrupt::flag()?;
     let mut progress = RunProgress::new(&work.specs, pending);
     let tally = runner::run(store, &work.specs, &options, &stop, |event| progress.on(&event))?;

@@ -34,10 +34,9 @@ use crate::store::StoredRun;
 /// layers under a gain are written as they act (gain × weight), with the names and shapes of a PyTorch `state_dict`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
-    evenkeel export runs/split-mnist --parquet curves.parquet         pandas.read_parquet, polars.read_parquet\n  \
-    evenkeel export runs/split-mnist --tensorboard tb                 tensorboard --logdir tb\n  \
+    evenkeel export runs/split-mnist --parquet curves.parquet\n  \
+    evenkeel export runs/split-mnist --tensorboard tb\n  \
     evenkeel export runs/split-mnist/ngm-sgd-seed0-* --weights w.safetensors")]
-#[group(id = "what", required = true, multiple = true, args = ["parquet", "tensorboard", "weights"])]
 pub(super) struct Args {
     /// Folders that `evenkeel run` wrote, or folders of single runs.
     #[arg(required = true, value_name = "DIR")]
@@ -54,6 +53,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.parquet.is_none() && args.tensorboard.is_none() && args.weights.is_none() {
+        let message = "nothing to write: name --parquet FILE, --tensorboard DIR or --weights FILE";
+        return Err(BadInput(message.to_string()).into());
+    }
     must_be_folders(&args.dirs)?;
     let Folders { runs, mut problems, .. } = Folders::read(&args.dirs);
     if runs.is_empty() && problems.is_empty() {

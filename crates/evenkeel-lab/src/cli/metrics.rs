@@ -37,6 +37,15 @@ pub(super) struct Args {
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    /// The same as --format json.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+impl Args {
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -55,7 +64,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Err(BadInput("give folders or curve files, not both".into()).into());
     };
     must_be_there(&runs, args.against.as_deref())?;
-    print(&terminal::render(&runs, args.against.as_deref(), args.format))?;
+    print(&terminal::render(&runs, args.against.as_deref(), args.format()))?;
     Ok(damage_is_failure(&runs))
 }
 
@@ -82,7 +91,7 @@ fn beside(args: &Args) -> anyhow::Result<ExitCode> {
         }
     };
     must_be_there(&runs, reference)?;
-    print(&terminal::render(&runs, reference, args.format))?;
+    print(&terminal::render(&runs, reference, args.format()))?;
     Ok(damage_is_failure(&runs))
 }
 

@@ -12,7 +12,9 @@ use evenkeel_report::{Document, Theme};
 use super::error::{BadInput, FAILURE};
 use super::groups::Groups;
 use crate::analysis::{Folders, document};
+use crate::columns::{WIDTH, wrapped};
 use crate::say::say;
+use crate::words::plural;
 
 /// Pixels of a PNG per unit of the drawing: about 300 dpi in the column of a paper.
 const PNG_SCALE: f32 = 3.0;
@@ -51,7 +53,7 @@ pub(super) struct Args {
     /// The optimizer that the others are compared with [default: the first of `evenkeel list` that ran].
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
-    /// Draw the files of --figures for a dark page.
+    /// Draw the files of --figures for a dark page; else SVG follows the reader's system, and PNG is light.
     #[arg(long)]
     dark: bool,
 }
@@ -63,15 +65,27 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     sources.iter().try_for_each(|source| source.read().map(drop))?;
     let folders = Folders::read_with(&args.dirs, &sources);
     let damaged = folders.runs.iter().any(|run| run.check_files().is_err());
+    let empty = folders.runs.is_empty() && folders.outcomes.is_empty() && folders.own.is_empty();
     let document = document(&args.title, folders, args.against.as_deref());
     // What the page says prominently is said here, too.
-    for warning in document.sections.iter().flat_map(|section| &section.warnings) {
-        say!("note: {warning}");
+    for section in &document.sections {
+        for note in section.warnings.iter().chain(&section.notes) {
+            say!("note: {note}");
+        }
+    }
+    if empty {
+        let dirs: Vec<String> = args.dirs.iter().map(|dir| dir.display().to_string()).collect();
+        say!("note: no runs and no outcomes below {}: the page says so and nothing else", dirs.join(", "));
     }
     write(&args.output, document.to_html().as_bytes())?;
-    say!("{}: {} sections", args.output.display(), document.sections.len());
+    say!("{}: {}", args.output.display(), plural(document.sections.len(), "section"));
+    for section in &document.sections {
+        if let Some(verdict) = &section.verdict {
+            say!("{}", wrapped(&format!("{}: {verdict}", section.heading), WIDTH, 2));
+        }
+    }
     if let Some(dir) = &args.figures {
-        let count = write_figures(&document, dir, if args.dark { Theme::Dark } else { Theme::Light })?;
+        let count = write_figures(&document, dir, if args.dark { Theme::Dark } else { Theme::Auto })?;
         say!("{}: {count} figures as SVG, PNG and CSV", dir.display());
     }
     if let Some(dir) = &args.tables {
@@ -105,7 +119,7 @@ fn write_figures(document: &Document, dir: &Path, theme: Theme) -> anyhow::Resul
 fn write_tables(document: &Document, dir: &Path) -> anyhow::Result<usize> {
     std::fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
     let mut names = HashSet::new();
-    for table in document.sections.iter().flat_map(|section| &section.tables) {
+    for table in document.sections.iter().flat_map(|section| section.ranking.iter().chain(&section.tables)) {
         let name = free(&table.id, &mut names);
         write(&dir.join(format!("{name}.md")), table.to_markdown().as_bytes())?;
         write(&dir.join(format!("{name}.csv")), table.to_csv().as_bytes())?;

@@ -1,6 +1,7 @@
 //! `evenkeel reproduce`: a result of the paper, from the data to the page.
 
-use std::fmt::Write as _;
+mod list;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -9,27 +10,29 @@ use anyhow::Context as _;
 use super::error::BadInput;
 use super::execute::{Processes, Work, begun, execute};
 use super::output::print;
+use super::rehearsal;
 use crate::analysis::Runs;
 use crate::paper;
 use crate::reproduce::outcome::{self, Provenance};
 use crate::reproduce::{Analysis, Page, RESULTS, Result, quick};
 use crate::say::say;
-use crate::spec::{Benchmark, CheckedExperiment, ExperimentError, Plan, suggest};
+use crate::spec::{CheckedExperiment, ExperimentError, Plan, suggest};
 use crate::store::Store;
 
 /// Reproduce a table, figure or analysis of the paper.
 ///
 /// Runs what is missing (each run is a process of its own; Ctrl-C saves, the same command goes on) and
-/// writes DIR/outcome.md, DIR/outcome.json, DIR/provenance.json, DIR/claims.csv, DIR/per-seed.csv, DIR/tables/*.csv and DIR/figures/*.svg. The page goes to stdout. It
-/// says which of the paper's claims our numbers bear out, contradict or leave open.
+/// writes the files outcome.md, outcome.json, provenance.json, claims.csv, per-seed.csv, tables/*.csv and figures/*.svg
+/// into DIR. The page goes to stdout. It says which of the paper's claims our numbers bear out, contradict or leave open.
 #[derive(clap::Args)]
 #[allow(clippy::struct_excessive_bools)] // flags of a command line
 #[command(after_help = "Examples:\n  \
-    evenkeel reproduce --list                              what there is and what it costs\n  \
-    evenkeel reproduce two-timescale                       at once, without data\n  \
-    evenkeel reproduce ablations                           Figure 4, 5 seeds\n  \
+    evenkeel reproduce --list               what there is and what it costs\n  \
+    evenkeel reproduce two-timescale        at once, without data\n  \
+    evenkeel reproduce ablations            Figure 4, 5 seeds\n  \
+    evenkeel reproduce ablations --dry-run  how long that takes here\n  \
     evenkeel reproduce main --benchmark split-mnist --seeds 20\n  \
-    evenkeel reproduce lr-sweep --quick                    does everything run? minutes instead of hours")]
+    evenkeel reproduce lr-sweep --quick     does everything run? minutes, not hours")]
 pub(super) struct Args {
     /// What to reproduce (--list).
     #[arg(required_unless_present_any = ["list", "claims"])]
@@ -61,13 +64,20 @@ pub(super) struct Args {
     /// Override a setting, as in `evenkeel run`; the paper's numbers are then no longer comparable.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Print the page (or the list) as JSON.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     processes: Processes,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let Some(name) = &args.name else {
-        print(&if args.claims { paper::claims::to_markdown() } else { list()? })?;
+        print(&match (args.claims, args.json) {
+            (true, _) => paper::claims::to_markdown(),
+            (_, true) => format!("{}\n", serde_json::to_string_pretty(&list::costs()?)?),
+            _ => list::list()?,
+        })?;
         return Ok(ExitCode::SUCCESS);
     };
     let names: Vec<&str> = RESULTS.iter().map(|result| result.name).collect();
@@ -110,6 +120,10 @@ impl Args {
         let parts = self.parts(result)?;
         let out = self.out(name);
         let store = Store::new(self.runs.as_ref().unwrap_or(&out));
+        if self.processes.dry_run() {
+            print(&rehearsal::plan(name, &store, &parts, &self.processes)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         store.create().context("cannot use the folder for the runs")?;
         Store::new(&out).create().context("cannot use the folder for the results (--out)")?;
         let (work, without) = self.work(&parts)?;
@@ -128,7 +142,11 @@ impl Args {
         let out = self.out(result.name);
         let outcome = outcome::outcome(result, page, provenance, runs);
         outcome::write(&out, &outcome, provenance)?;
-        print(&outcome::markdown(&outcome.section))?;
+        print(&if self.json {
+            format!("{}\n", serde_json::to_string_pretty(&outcome.section)?)
+        } else {
+            outcome::markdown(&outcome.section)
+        })?;
         say!("written to {}", out.display());
         Ok(())
     }
@@ -201,48 +219,5 @@ impl Args {
             return Err(BadInput(format!("no benchmark has its data: {}", without.join("; "))).into());
         }
         Ok((work, without))
-    }
-}
-
-fn list() -> anyhow::Result<String> {
-    let mut text = String::from("What can be reproduced (evenkeel reproduce NAME), with 5 seeds\n");
-    for result in RESULTS {
-        writeln!(text, "\n  {:16} {}: {}", result.name, result.place, result.summary)?;
-        if matches!(result.analysis, Analysis::OfFile(_)) {
-            writeln!(text, "  {:16}   nothing is trained: at once", "")?;
-            continue;
-        }
-        let parts = Plan::parse(result.experiment, result.name)?.parts;
-        let mut benchmarks: Vec<(&str, u64, u64, &str)> = Vec::new();
-        for part in &parts {
-            let runs = (part.optimizers.len() * part.seeds.len()) as u64;
-            let tasks = Benchmark::named(&part.benchmark).map_or(0, Benchmark::tasks) as u64;
-            let iterations = runs * part.settings.iterations * tasks;
-            match benchmarks.iter_mut().find(|known| known.0 == part.benchmark) {
-                Some(known) => (known.1, known.2) = (known.1 + runs, known.2 + iterations),
-                None => benchmarks.push((&part.benchmark, runs, iterations, part.settings.model.shown())),
-            }
-        }
-        for (name, runs, iterations, model) in benchmarks {
-            writeln!(text, "  {:16}   {name:20} {runs:4} runs, {iterations:7} iterations of {model}", "")?;
-        }
-    }
-    text += "\nEach iteration has an evaluation of the task-1 test set after it. An iteration of the MLP takes some 10 ms on two cores, one of \
-             the slim ResNet-18 some hundred times as long (`evenkeel bench` measures both here). `mechanism` also measures the \
-             curvature 20 times per run, a few seconds each. --quick takes minutes; --benchmark NAME chooses one benchmark.\n";
-    Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_list_names_everything_with_its_runs() {
-        let text = list().unwrap();
-        for result in RESULTS {
-            assert!(text.contains(result.name));
-        }
-        assert!(text.contains("split-mnist            20 runs,   20000 iterations of MLP"), "{text}");
     }
 }

@@ -6,11 +6,14 @@ use super::error::BadInput;
 use super::execute::{Processes, begun, execute};
 use super::metrics::runs_of;
 use super::output::print;
+use super::rehearsal;
 use super::selection::Selection;
 use crate::analysis::{Format, Runs, Summary, terminal};
+use crate::columns::{WIDTH, wrapped};
 use crate::say::say;
 use crate::spec::{CheckedExperiment, suggest};
-use crate::store::write_json;
+use crate::store::{Store, write_json};
+use crate::words::plural;
 
 /// Run a benchmark (or an experiment file) and print the table beside the paper's.
 ///
@@ -19,6 +22,7 @@ use crate::store::write_json;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     evenkeel run split-mnist\n  \
+    evenkeel run split-mnist --dry-run\n  \
     evenkeel run split-mnist --optimizers ngm-sgd,msgd --seeds 20\n  \
     evenkeel run rotated-mnist --seeds 5..10 --out runs/more-seeds\n  \
     evenkeel run split-mnist --set ngm-sgd.eta=0.3 --set batch=64\n  \
@@ -33,6 +37,9 @@ pub(super) struct Args {
     /// Only describe the runs, for `evenkeel work` on this and other machines.
     #[arg(long)]
     describe: bool,
+    /// Print the summary as JSON instead of the tables.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     processes: Processes,
 }
@@ -56,14 +63,20 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (store, work) = args.selection.prepare(&args.experiments()?, args.processes.kernels.clone())?;
+    let (selection, experiments) = (&args.selection, args.experiments()?);
+    let title = selection.experiment.as_str();
+    if args.processes.dry_run() {
+        print(&rehearsal::plan(title, &Store::new(selection.out()), &experiments, &args.processes)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (store, work) = selection.prepare(&experiments, args.processes.kernels.clone())?;
     let out = store.dir();
     if args.describe {
         store.describe_all(&work.specs)?;
-        say!("{} runs described; `evenkeel work {}` does them", work.specs.len(), out.display());
+        say!("{} described; `evenkeel work {}` does them", plural(work.specs.len(), "run"), out.display());
         return Ok(ExitCode::SUCCESS);
     }
-    let ended = execute(&args.selection.experiment, &store, &work, &args.processes)?;
+    let ended = execute(title, &store, &work, &args.processes)?;
 
     // The file tells of everything in the folder, as `evenkeel metrics` does; the table of this experiment.
     let against = args.against.as_deref();
@@ -75,6 +88,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(130));
     }
     let these = Runs::load(&begun(&store, &work.specs)?);
-    print(&terminal::render(&these, against, Format::Table))?;
+    print(&terminal::render(&these, against, if args.json { Format::Json } else { Format::Table }))?;
+    say!("{}", wrapped(&format!("`evenkeel report {}` makes a page of it", out.display()), WIDTH, 2));
     ended.into_result(&these)
 }

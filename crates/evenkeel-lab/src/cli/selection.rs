@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::execute::Work;
+use crate::say::say;
 use crate::spec::{CheckedExperiment, Experiment, Plan};
 use crate::store::Store;
 
@@ -54,6 +55,11 @@ impl Selection {
     }
 
     fn change(&self, experiment: &mut Experiment) -> anyhow::Result<CheckedExperiment> {
+        for (i, name) in self.optimizers.iter().enumerate() {
+            if self.optimizers[..i].contains(name) {
+                say!("note: --optimizers names {name} twice; it runs once");
+            }
+        }
         if !self.optimizers.is_empty() {
             experiment.set_optimizers(&self.optimizers)?;
         }

@@ -17,7 +17,7 @@ use crate::serve::Server;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     evenkeel serve runs/split-mnist\n  \
-    evenkeel serve runs --port 0                    on any free port; the address goes to stdout")]
+    evenkeel serve runs --port 0        on any free port; stdout has the address")]
 pub(super) struct Args {
     /// Folders that `evenkeel run` or `evenkeel reproduce` writes.
     #[arg(required_unless_present = "groups", value_name = "DIR")]
@@ -34,8 +34,13 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     must_be_folders(&args.dirs)?;
+    let sources = args.groups.sources();
+    // Files may still come: the page shows them then.
+    for error in sources.iter().filter_map(|source| source.read().err()) {
+        say!("note: {error}");
+    }
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
-    let server = Server::bind(address, args.dirs.clone(), args.groups.sources(), args.against.clone())
+    let server = Server::bind(address, args.dirs.clone(), sources, args.against.clone())
         .map_err(|error| anyhow::anyhow!("cannot listen on {address}: {error}; try another --port"))?;
     print(&format!("http://{}/\n", server.address()))?;
     say!("open this address in a browser; Ctrl-C ends it");

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::error::BadInput;
+use super::error::{BadInput, told_once};
 use super::interrupt;
 use crate::run::runner::{EXIT_INTERRUPTED, EXIT_LOCKED};
 use crate::run::train::{Outcome, TrainError};
 use crate::run::worker::{self, Options};
-use crate::say::say;
+use crate::say;
 use crate::store::{RunRecord, StoreError};
 
 /// Run, or continue, the one run that RUN_DIR/run.json describes.
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     match result {
         Err(error) if locked(&error) => {
-            say!("error: {error:#}");
+            say::error(format_args!("error: {}", told_once(&error)));
             Ok(ExitCode::from(EXIT_LOCKED))
         }
         Err(error) => Err(error),

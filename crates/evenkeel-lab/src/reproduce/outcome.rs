@@ -170,7 +170,7 @@ pub fn write(dir: &Path, outcome: &Outcome, provenance: &Provenance) -> std::res
         write(&dir.join("tables").join(format!("{}.csv", slug(&table.id))), &table.to_csv())?;
     }
     for figure in &section.figures {
-        write(&dir.join("figures").join(format!("{}.svg", slug(&figure.id))), &figure.to_svg(Theme::Light))?;
+        write(&dir.join("figures").join(format!("{}.svg", slug(&figure.id))), &figure.to_svg(Theme::Auto))?;
     }
     write(&dir.join("per-seed.csv"), &outcome.per_seed)?;
     write(&dir.join("claims.csv"), &claims::to_csv(&outcome.judged))?;

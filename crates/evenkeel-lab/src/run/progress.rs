@@ -11,13 +11,16 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::runner::Event;
 use super::worker::Progress;
-use crate::say::say;
+use crate::say::{is_quiet, say};
 use crate::spec::RunSpec;
 use crate::store::Status;
 use sparkline::Sparkline;
 
 /// Between two plain lines, so that a log file stays short.
 const PLAIN_EVERY: Duration = Duration::from_secs(20);
+
+/// Characters of a run's name beside its bar.
+const NAME: usize = 18;
 
 /// Shows how a list of runs goes.
 pub struct RunProgress<'a> {
@@ -64,9 +67,32 @@ fn time_left(elapsed: Duration, done: u64, rest: u64) -> Option<Duration> {
 /// time left, in fixed places so that nothing jumps.
 fn describe(report: &Progress, curve: &Sparkline, left: Option<Duration>) -> String {
     let minimum = report.minimum.map_or("     ".to_string(), |minimum| format!("{minimum:5.1}"));
-    let gain = report.gain.map_or(String::new(), |gain| format!("  gain {gain:.2}"));
-    let left = left.map_or(String::new(), |left| format!("  {} left", indicatif::FormattedDuration(left)));
-    format!("{curve} task {}: {:5.1} %  min {minimum}{gain}{left}", report.task, report.task1_acc)
+    let gain = report.gain.map_or(String::new(), |gain| format!(" gain {gain:.2}"));
+    let left = left.map_or(String::new(), |left| format!(" {}", short(left)));
+    format!("{curve} task {}: {:5.1} % min {minimum}{gain}{left}", report.task, report.task1_acc)
+}
+
+/// A time in four or five characters.
+fn short(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..100 => format!("{seconds:3}s"),
+        100..6000 => format!("{:3}m", (seconds + 30) / 60),
+        _ => format!("{:3}h", (seconds + 1800) / 3600),
+    }
+}
+
+/// A name in so many characters: its end, which tells it from others, stays.
+fn fitted(name: &str, width: usize) -> String {
+    let length = name.chars().count();
+    if length <= width {
+        return format!("{name:width$}");
+    }
+    let (start, end): (String, String) = (
+        name.chars().take(width / 3).collect(),
+        name.chars().skip(length - (width - width / 3 - 1)).collect(),
+    );
+    format!("{start}…{end}")
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -78,10 +104,10 @@ fn style(template: &str) -> ProgressStyle {
 impl<'a> RunProgress<'a> {
     /// `pending`: indices of the runs to do and their number of iterations.
     pub fn new(specs: &'a [RunSpec], pending: HashMap<usize, u64>) -> Self {
-        let view = if std::io::stderr().is_terminal() {
+        let view = if std::io::stderr().is_terminal() && !is_quiet() {
             let all = MultiProgress::new();
             let overall = all.add(ProgressBar::new(pending.values().sum()));
-            overall.set_style(style("{prefix:24} {wide_bar} {percent:>3} %  {elapsed} elapsed{msg}"));
+            overall.set_style(style("{prefix:14} {wide_bar} {percent:>3} %  {elapsed} elapsed{msg}"));
             overall.enable_steady_tick(Duration::from_millis(500));
             View::Bars { all, overall, workers: HashMap::new() }
         } else {
@@ -137,14 +163,15 @@ impl<'a> RunProgress<'a> {
     }
 
     fn start_worker(&mut self, index: usize) {
-        let name = self.name(index);
+        let spec = &self.specs[index];
+        let name = fitted(&format!("{} seed {}", spec.optimizer.name, spec.seed), NAME);
         let total = self.totals.get(&index).copied().unwrap_or(0);
         if let View::Lines { .. } = self.view {
             self.say(&format!("{name}: begun"));
         }
         if let View::Bars { all, workers, .. } = &mut self.view {
             let bar = all.add(ProgressBar::new(total));
-            bar.set_style(style("{prefix:28!} {pos:>5}/{len} {wide_msg}"));
+            bar.set_style(style("{prefix} {percent:>3}% {wide_msg}"));
             bar.set_prefix(name);
             workers.insert(index, WorkerBar { bar, curve: Sparkline::new(), begun: None });
         }
@@ -212,7 +239,7 @@ pub struct FetchProgress {
 
 impl source::Progress for FetchProgress {
     fn start(&mut self, name: &str, total: Option<u64>) {
-        if !std::io::stderr().is_terminal() {
+        if !std::io::stderr().is_terminal() || is_quiet() {
             say!("fetching {name}");
             return;
         }
@@ -256,8 +283,14 @@ mod tests {
         curve.push(0.0);
         curve.push(97.26);
         let line = describe(&report, &curve, time_left(Duration::from_secs(30), 300, 700));
-        assert_eq!(line.trim_start(), "▁█ task 2:  97.3 %  min   3.5  gain 2.10  00:01:10 left");
+        assert_eq!(line.trim_start(), "▁█ task 2:  97.3 % min   3.5 gain 2.10  70s");
+        // Beside the name and the percentage it fits into a terminal of 80 columns, at its longest.
+        let longest =
+            Progress { task: 10, task1_acc: 100.0, minimum: Some(100.0), gain: Some(12.5), ..report.clone() };
+        let longest = describe(&longest, &curve, Some(Duration::from_hours(200)));
+        assert!(NAME + 1 + 4 + 1 + longest.chars().count() <= 80, "{longest}");
+        assert_eq!(fitted("a-rather-long-variant-of-ngm-sgd seed 12", NAME), "a-rath…sgd seed 12");
         (report.minimum, report.gain) = (None, None);
-        assert!(!describe(&report, &curve, time_left(Duration::from_secs(1), 0, 700)).contains("left"));
+        assert!(describe(&report, &curve, time_left(Duration::from_secs(1), 0, 700)).ends_with(" min      "));
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn flattened(settings: &Settings) -> Map<String, Value> {
 }
 
 /// All keys of the settings.
-pub(super) fn keys_of(settings: &Settings) -> Vec<String> {
+pub(crate) fn keys_of(settings: &Settings) -> Vec<String> {
     places(settings).into_iter().map(|(key, _)| key).collect()
 }
 
@@ -194,7 +194,10 @@ pub(super) fn parse_value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()))
 }
 
-/// `; did you mean 'x'?` or the list of what there is.
+/// More names than this are no help.
+const MOST_NAMES: usize = 16;
+
+/// `; did you mean 'x'?`, or the list of what there is if it is short, or what is nearest in it.
 pub(crate) fn suggest<S: AsRef<str>>(name: &str, known: &[S]) -> String {
     let similarity = |other: &&S| strsim::jaro_winkler(name, other.as_ref());
     // A shared beginning ('ngm'), or a slip of a finger or two ('sdg').
@@ -203,8 +206,20 @@ pub(crate) fn suggest<S: AsRef<str>>(name: &str, known: &[S]) -> String {
     if let Some(best) = known.iter().filter(alike).max_by(|a, b| similarity(a).total_cmp(&similarity(b))) {
         format!("; did you mean '{}'?", best.as_ref())
     } else {
-        let mut names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-        names.dedup();
-        format!("; there are: {}", names.join(", "))
+        let mut names: Vec<&str> = Vec::new();
+        for name in known.iter().map(AsRef::as_ref) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        if names.len() <= MOST_NAMES {
+            return format!("; there are: {}", names.join(", "));
+        }
+        names.sort_by(|a, b| strsim::jaro_winkler(name, b).total_cmp(&strsim::jaro_winkler(name, a)));
+        format!(
+            "; the nearest of {} are {}; `evenkeel list` has all",
+            names.len(),
+            names[..3].iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ")
+        )
     }
 }

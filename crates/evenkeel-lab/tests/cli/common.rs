@@ -60,6 +60,11 @@ pub(crate) fn unfinish(dir: &Path) {
     std::fs::write(&path, serde_json::to_vec(&record).unwrap()).unwrap();
 }
 
+/// The words of a text without its lines: where they break is a matter of the terminal.
+pub(crate) fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Names and contents of all curves below `out`.
 pub(crate) fn curves(out: &Path) -> Vec<(String, String)> {
     let name = |dir: &PathBuf| dir.file_name().unwrap().to_string_lossy().into_owned();

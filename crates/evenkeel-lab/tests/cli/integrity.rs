@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::{curves, evenkeel, must_fail, must_succeed, run_dirs, small_run};
+use crate::common::{curves, evenkeel, flat, must_fail, must_succeed, run_dirs, small_run};
 
 const TWO: [&str; 4] = ["--seeds", "3", "--optimizers", "sgd,msgd"];
 
@@ -27,7 +27,7 @@ fn a_finished_run_with_a_changed_file_is_named_and_the_others_count() {
         for damaged in [changed, whole[..last_line].to_vec(), Vec::new()] {
             std::fs::write(dir.join(file), damaged).unwrap();
             let output = evenkeel().arg("metrics").arg(out.path()).output().unwrap();
-            let table = String::from_utf8(output.stdout).unwrap();
+            let table = flat(&String::from_utf8(output.stdout).unwrap());
             assert_eq!(output.status.code(), Some(1), "{table}");
             for word in ["not counted", "sgd seed 1", file, "was changed", "delete the folder", "--seeds 1"] {
                 assert!(table.contains(word), "no '{word}' in {table}");
@@ -40,7 +40,7 @@ fn a_finished_run_with_a_changed_file_is_named_and_the_others_count() {
             assert!(must_fail(&mut export, 1).contains("5 curves written"));
             let again = small_run(out.path(), &arguments).output().unwrap();
             assert_eq!(again.status.code(), Some(1));
-            assert!(String::from_utf8_lossy(&again.stdout).contains("was changed"));
+            assert!(flat(&String::from_utf8_lossy(&again.stdout)).contains("was changed"));
         }
         std::fs::write(dir.join(file), whole).unwrap();
     }

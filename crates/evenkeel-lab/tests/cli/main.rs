@@ -12,4 +12,5 @@ mod reproducible;
 mod results;
 mod runner;
 mod streams;
+mod terminal;
 mod work;

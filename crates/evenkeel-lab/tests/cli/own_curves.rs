@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::common::{evenkeel, must_fail, must_succeed, small_run};
+use crate::common::{evenkeel, flat, must_fail, must_succeed, small_run};
 
 /// A curve of two tasks whose accuracy falls to `low` after the switch.
 fn write(path: &Path, low: f64, scale: f64, every: u64) {
@@ -17,7 +17,7 @@ fn write(path: &Path, low: f64, scale: f64, every: u64) {
 
 fn metrics(folder: &Path, arguments: &[&str]) -> String {
     let output = must_succeed(evenkeel().current_dir(folder).arg("metrics").args(arguments));
-    String::from_utf8(output.stdout).unwrap()
+    flat(&String::from_utf8(output.stdout).unwrap())
 }
 
 #[test]

@@ -35,13 +35,13 @@ fn a_report_has_tables_figures_and_the_command_that_made_it() {
         page.contains("evenkeel run split-digits --optimizers ngm-sgd,msgd --seeds 2 --set batch=16"),
         "{page}"
     );
-    for id in ["mean-curve", "per-seed", "beyond", "compared", "runs"] {
+    for id in ["ranking", "mean-curve", "per-seed", "beyond", "compared", "runs"] {
         assert!(page.contains(&format!("<table id=\"split-digits-{id}\"")), "{id}");
         for format in ["md", "csv", "tex"] {
             assert!(tables.join(format!("split-digits-{id}.{format}")).is_file(), "{id}.{format}");
         }
     }
-    for id in ["curves", "switches", "gaps"] {
+    for id in ["switches", "pareto", "curves", "gaps"] {
         assert!(page.contains(&format!("<figure id=\"split-digits-{id}\"")), "{id}");
         let png = std::fs::read(figures.join(format!("split-digits-{id}.png"))).unwrap();
         assert_eq!(&png[..4], b"\x89PNG");
@@ -91,8 +91,11 @@ fn what_cannot_be_read_is_named_and_left_out() {
 #[test]
 fn folders_without_runs_and_folders_without_finished_runs_give_a_report_that_says_so() {
     let (out, made) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let (page, _) = report(&[out.path()], made.path());
-    assert!(page.contains("hold no runs"));
+    let (page, notes) = report(&[out.path()], made.path());
+    assert!(
+        page.contains("hold no runs") && notes.contains("note: no runs and no outcomes below"),
+        "{notes}"
+    );
 
     must_succeed(&mut small_run(out.path(), &["--seeds", "1", "--optimizers", "sgd"]));
     unfinish(&run_dirs(out.path())[0]);

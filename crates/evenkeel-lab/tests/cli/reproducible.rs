@@ -155,7 +155,7 @@ fn the_same_command_again_does_nothing_and_more_seeds_do_only_the_new_ones() {
     };
     let before = modified();
     let again = must_succeed(&mut small_run(out.path(), &["--seeds", "1", "--optimizers", "sgd"]));
-    assert!(String::from_utf8_lossy(&again.stderr).contains("1 runs, 60 iterations in all, 0 to do"));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("1 run, 60 iterations in all, 0 to do"));
     let more = must_succeed(&mut small_run(out.path(), &["--seeds", "3", "--optimizers", "sgd"]));
     assert!(String::from_utf8_lossy(&more.stderr).contains("3 runs, 180 iterations in all, 2 to do"));
     assert_eq!(modified(), before);

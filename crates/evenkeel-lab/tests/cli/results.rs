@@ -230,6 +230,7 @@ fn every_command_gives_the_same_interval_and_none_has_one_for_two_seeds() {
             assert!(text.contains(&shown) && text.contains(&own), "{shown} and {own} are not in {text}");
         }
         let page = std::fs::read_to_string(page).unwrap();
+        let page = page.replace("<span class=\"ci\">", "");
         assert!(page.contains(&shown) && page.contains(&own), "the page");
         let other = must_succeed(evenkeel().arg("metrics").arg(out.path()).args(["--against", "sgd"]));
         assert!(String::from_utf8(other.stdout).unwrap().contains("SGD minus the others"));

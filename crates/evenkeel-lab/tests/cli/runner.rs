@@ -146,5 +146,12 @@ fn status_tells_how_far_every_run_is() {
     let output = must_succeed(evenkeel().arg("status").arg(out.path()));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("2 of 2 runs ended"), "{text}");
-    assert_eq!(text.matches("done").count(), 2, "{text}");
+    // A line for both.
+    assert_eq!(text.matches("split-digits").count(), 1, "{text}");
+    let output = must_succeed(evenkeel().arg("status").arg(out.path()).arg("--runs"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(text.matches("split-digits").count(), 2, "{text}");
+    let output = must_succeed(evenkeel().arg("status").arg(out.path()).arg("--json"));
+    let runs: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&runs[1]["status"], &runs[1]["iteration"]), (&"done".into(), &60.into()));
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::document::{Part, Progress, Section, Term};
 use crate::svg::tests::every_kind;
 use crate::table::tests::example;
 
@@ -10,15 +11,16 @@ fn document() -> Document {
     section.warnings = vec!["<img src=x onerror=alert(1)>".into()];
     section.tables = vec![example()];
     section.figures = vec![every_kind()];
-    Document { title: hostile.into(), sections: vec![section.clone(), section] }
+    let glossary = vec![Term::new("only", hostile), Term::new(hostile, hostile)];
+    Document { title: hostile.into(), sections: vec![section.clone(), section], glossary }
 }
 
 #[test]
 fn text_from_files_stays_text() {
     let page = document().to_html();
-    // The page's own script and the data of one panel in two widths, twice.
-    assert_eq!(page.matches("<script").count(), 1 + 2 * 2);
-    assert_eq!(page.matches("</script").count(), 1 + 2 * 2);
+    // The page's own script, and twice the data of four panels, one of them in two widths.
+    assert_eq!(page.matches("<script").count(), 1 + 2 * 5);
+    assert_eq!(page.matches("</script").count(), 1 + 2 * 5);
     assert!(!page.contains("<img") && page.contains("&lt;img src=x onerror"));
     assert!(page.contains("<p>{{main}}</p>"), "a place of the template in a text is no place");
 }
@@ -53,4 +55,44 @@ fn anchors_are_unique() {
 fn only_the_live_page_asks_for_news() {
     assert!(!document().to_html().contains("<body data-live"));
     assert!(document().to_live_html("v\"1").contains("<body data-live=\"v&quot;1\""));
+}
+
+#[test]
+fn the_answer_stands_before_its_table_and_details_are_folded() {
+    let mut section = Section::new("a", "A");
+    section.verdict = Some("<b> has the smallest gap".into());
+    section.cautions = vec!["it learns <less>".into()];
+    section.progress = Some(Progress {
+        summary: "1 runs".into(),
+        parts: vec![Part { name: "<i>".into(), done: 3, total: 10, note: "5 s left".into() }],
+    });
+    let mut ranking = example();
+    (ranking.id, ranking.drawn) = ("ranking".into(), Some(2));
+    section.ranking = Some(ranking);
+    section.tables = vec![example()];
+    section.paragraphs = vec!["made by".into()];
+    let page = Document { sections: vec![section], ..Document::default() }.to_html();
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not in {page}"));
+    let order = [
+        "&lt;b&gt; has the smallest gap",
+        "it learns &lt;less&gt;",
+        "<progress max=\"10\" value=\"3\" aria-label=\"&lt;i&gt;\">",
+        "<table id=\"ranking\"",
+        "<svg class=\"bar\"",
+        "<details class=\"fold\"",
+        "<p>made by</p>",
+        "<table id=\"main-2\"",
+    ];
+    assert!(order.windows(2).all(|pair| at(pair[0]) < at(pair[1])), "{order:?}");
+}
+
+#[test]
+fn panels_of_one_range_have_twins_with_their_own() {
+    let mut figure = every_kind();
+    figure.shared_range = true;
+    let mut section = Section::new("a", "A");
+    section.figures = vec![figure];
+    let page = Document { sections: vec![section], ..Document::default() }.to_html();
+    assert_eq!((page.matches(" shared\"").count(), page.matches(" own\"").count()), (5, 5));
+    assert!(page.contains("data-do=\"zoom\""));
 }

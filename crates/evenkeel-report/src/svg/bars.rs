@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use super::frame::{Canvas, Frame, Margins, Rect, TICK, clipped, tick_room};
 use super::legend::Legend;
+use super::marker::marker;
 use super::markup::{escape, number, shortened, width};
 use super::scale::Scale;
 use super::theme::Theme;
-use crate::figure::{BarSeries, Bars, Panel};
+use crate::figure::{BarSeries, Bars, Dash, Panel};
 
 pub(super) fn draw(panel: &Panel, plot: &Bars, canvas: &Canvas, legend: &Legend) -> (String, Frame) {
     let theme = canvas.theme;
@@ -44,7 +45,7 @@ pub(super) fn draw(panel: &Panel, plot: &Bars, canvas: &Canvas, legend: &Legend)
     let x = Scale { low: 0.0, high: groups as f64, from: area.x, to: area.right(), log: false };
 
     let mut svg = canvas.titles(panel, &area) + &canvas.y_axis(&area, &y);
-    svg += &names(plot, &x, area.bottom() + 15.0, slanted, theme);
+    svg += &names(plot, &x, area.bottom() + 17.0, slanted, theme);
     let mut inner = String::new();
     let bar = (room * 0.8 / plot.series.len().max(1) as f64).min(44.0);
     let side = (room - bar * plot.series.len() as f64) / 2.0;
@@ -55,7 +56,8 @@ pub(super) fn draw(panel: &Panel, plot: &Bars, canvas: &Canvas, legend: &Legend)
         let _ = writeln!(inner, "<g class=\"s\" data-s=\"{index}\">");
         for i in 0..groups.min(series.values.len()) {
             let left = x.at(i as f64) + side + k as f64 * bar;
-            inner += &one_bar(plot, series, i, &Place { left, bar, base, y: &y, color, ink: theme.ink() });
+            inner +=
+                &one_bar(plot, series, i, &Place { left, bar, base, y: &y, color, dash: style.dash, theme });
         }
         inner += "</g>\n";
     }
@@ -71,7 +73,8 @@ struct Place<'a> {
     base: f64,
     y: &'a Scale,
     color: &'a str,
-    ink: &'a str,
+    dash: Dash,
+    theme: Theme,
 }
 
 /// A bar with its error and the value that it is compared with; nothing where there is no value.
@@ -82,7 +85,8 @@ fn one_bar(plot: &Bars, series: &BarSeries, i: usize, place: &Place<'_>) -> Stri
         return String::new();
     };
     let (error, reference) = (finite(&series.errors), finite(&series.reference));
-    let Place { left, bar, base, y, color, ink } = place;
+    let Place { left, bar, base, y, color, dash, theme } = place;
+    let ink = theme.ink();
     let group = plot.groups.get(i).map_or("", String::as_str);
     let mut tip = format!("{}, {group}: {}", series.name, number(value));
     if let Some(error) = error {
@@ -99,6 +103,17 @@ fn one_bar(plot: &Bars, series: &BarSeries, i: usize, place: &Place<'_>) -> Stri
         (top - base).abs().max(0.5)
     );
     let middle = left + (bar - 1.0) / 2.0;
+    // The series' shape at the foot of its bar, where there is room: colour is not all that tells them apart.
+    let size = (bar * 0.3).min(4.0);
+    if size >= 1.8 && (base - top).abs() > 4.0 * size {
+        let foot = if top < *base { base - 2.0 * size } else { base + 2.0 * size };
+        let _ = writeln!(
+            svg,
+            "<path d=\"{}\" fill=\"{}\" pointer-events=\"none\"/>",
+            marker(middle, foot, size, *dash),
+            theme.behind()
+        );
+    }
     if let Some(error) = error {
         let cap = (bar * 0.22).min(4.0);
         let (low, high) = (y.at(value - error), y.at(value + error));

@@ -52,15 +52,17 @@ pub(super) struct Margins {
     pub(super) right: f64,
 }
 
-pub(super) const TICK: f64 = 10.0;
-pub(super) const LABEL: f64 = 11.0;
+// Sizes of letters. A page shows a panel of 380 units on 350 pixels or more: none gets smaller than 11 pixels.
+pub(super) const TICK: f64 = 12.0;
+pub(super) const LABEL: f64 = 12.5;
+pub(super) const NOTE: f64 = 12.0;
 
 impl Canvas {
     /// The rectangle of the plot.
     pub(super) fn plot(&self, margins: &Margins) -> Rect {
-        let top = 24.0 + margins.top;
-        let bottom = 38.0 + margins.bottom;
-        let left = 24.0 + margins.left;
+        let top = 27.0 + margins.top;
+        let bottom = 42.0 + margins.bottom;
+        let left = 28.0 + margins.left;
         let right = 12.0 + margins.right;
         let area = &self.area;
         Rect {
@@ -79,15 +81,15 @@ impl Canvas {
         if !self.letter.is_empty() {
             let _ = writeln!(
                 svg,
-                "<text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"13\" font-weight=\"bold\" fill=\"{ink}\">{}</text>",
+                "<text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"14\" font-weight=\"bold\" fill=\"{ink}\">{}</text>",
                 area.y + 15.0,
                 self.letter
             );
-            x += 16.0;
+            x += 17.0;
         }
         // A panel whose title is its letter has it once.
         let title = if panel.title == self.letter { "" } else { &panel.title };
-        let (size, title) = fitted(title, 12.0, area.right() - x);
+        let (size, title) = fitted(title, 13.0, area.right() - x);
         let _ = writeln!(
             svg,
             "<text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"{size:.1}\" font-weight=\"600\" fill=\"{ink}\">{}</text>",
@@ -102,7 +104,7 @@ impl Canvas {
             area.bottom() - 5.0,
             escape(&label)
         );
-        let (x, y) = (area.x + 12.0, plot.y + plot.height / 2.0);
+        let (x, y) = (area.x + 13.0, plot.y + plot.height / 2.0);
         let label = shortened(&panel.y.label, LABEL, plot.height + 50.0);
         let _ = writeln!(
             svg,
@@ -124,7 +126,7 @@ impl Canvas {
                 plot.right(),
                 self.theme.grid(),
                 plot.x - 5.0,
-                at + 3.5,
+                at + 4.2,
                 self.theme.soft()
             );
         }
@@ -135,7 +137,7 @@ impl Canvas {
     pub(super) fn x_axis(&self, plot: &Rect, x: &Scale) -> String {
         let mut svg = String::new();
         let mut end = f64::NEG_INFINITY;
-        for (value, label) in x.ticks((plot.width / 55.0) as usize) {
+        for (value, label) in x.ticks((plot.width / 50.0) as usize) {
             let (at, half) = (x.at(value), width(&label, TICK) / 2.0);
             let _ = writeln!(
                 svg,
@@ -151,7 +153,7 @@ impl Canvas {
             let _ = writeln!(
                 svg,
                 "<text x=\"{at:.1}\" y=\"{:.1}\" font-size=\"{TICK}\" text-anchor=\"middle\" fill=\"{}\">{label}</text>",
-                plot.bottom() + 15.0,
+                plot.bottom() + 17.0,
                 self.theme.soft()
             );
         }
@@ -177,14 +179,14 @@ impl Canvas {
             let at = y.at(rule.at);
             let _ = writeln!(
                 svg,
-                "<path d=\"M{:.1} {at:.1}H{:.1}\" stroke=\"{}\" stroke-dasharray=\"4 3\"/><text x=\"{:.1}\" y=\"{:.1}\" font-size=\"9\" text-anchor=\"end\" fill=\"{}\">{}</text>",
+                "<path d=\"M{:.1} {at:.1}H{:.1}\" stroke=\"{}\" stroke-dasharray=\"4 3\"/><text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{NOTE}\" text-anchor=\"end\" fill=\"{}\">{}</text>",
                 plot.x,
                 plot.right(),
                 self.theme.soft(),
                 plot.right() - 3.0,
                 at - 3.0,
                 self.theme.soft(),
-                escape(&shortened(&rule.label, 9.0, plot.width))
+                escape(&shortened(&rule.label, NOTE, plot.width))
             );
         }
         svg

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::frame::{Canvas, Frame, Margins, TICK};
+use super::frame::{Canvas, Frame, Margins, NOTE, TICK};
 use super::markup::{escape, number, shortened, width};
 use super::scale::Scale;
 use crate::figure::{Heatmap, Panel};
@@ -20,7 +20,7 @@ const RAMP: [(f64, f64, f64); 6] = [
 pub(super) fn draw(panel: &Panel, plot: &Heatmap, canvas: &Canvas) -> (String, Frame) {
     let theme = canvas.theme;
     let widest = plot.y_names.iter().map(|name| width(name, TICK)).fold(0.0, f64::max);
-    let margins = Margins { top: 0.0, bottom: 0.0, left: widest.min(120.0) + 4.0, right: 56.0 };
+    let margins = Margins { top: 0.0, bottom: 0.0, left: widest.min(120.0) + 4.0, right: 60.0 };
     let area = canvas.plot(&margins);
     let (columns, rows) = (plot.x_names.len().max(1), plot.y_names.len().max(1));
     let (wide, high) = (area.width / columns as f64, area.height / rows as f64);
@@ -36,7 +36,7 @@ pub(super) fn draw(panel: &Panel, plot: &Heatmap, canvas: &Canvas) -> (String, F
             svg,
             "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{TICK}\" text-anchor=\"end\" fill=\"{}\">{}</text>",
             area.x - 5.0,
-            area.y + (j as f64 + 0.5) * high + 3.5,
+            area.y + (j as f64 + 0.5) * high + 4.2,
             theme.soft(),
             escape(&shortened(name, TICK, 120.0))
         );
@@ -49,14 +49,19 @@ pub(super) fn draw(panel: &Panel, plot: &Heatmap, canvas: &Canvas) -> (String, F
         }
     }
     svg += &frames;
-    for (i, name) in plot.x_names.iter().enumerate() {
+    // As many numbers as fit side by side; words are all shown, shortened where they must be.
+    let numbers = plot.x_names.iter().all(|name| name.parse::<f64>().is_ok());
+    let widest = plot.x_names.iter().map(|name| width(name, TICK)).fold(0.0, f64::max);
+    let every = if numbers { ((widest + 4.0) / wide).ceil().max(1.0) as usize } else { 1 };
+    for (i, name) in plot.x_names.iter().enumerate().skip((every - 1).min(columns - 1)).step_by(every) {
         let _ = writeln!(
             svg,
             "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{TICK}\" text-anchor=\"middle\" fill=\"{}\">{}</text>",
             area.x + (i as f64 + 0.5) * wide,
-            area.bottom() + 15.0,
+            area.bottom() + 17.0,
             theme.soft(),
-            escape(&shortened(name, TICK, wide))
+            // The estimate of the width is generous.
+            escape(&shortened(name, TICK, 1.15 * wide * every as f64))
         );
     }
     if top >= low {
@@ -98,8 +103,8 @@ fn cell(
         wide - 1.0,
         high - 1.0
     );
-    let size = (wide / (0.66 * shown.chars().count() as f64)).min(high * 0.8).min(11.0);
-    if size >= 6.0 {
+    let size = (wide / (0.64 * shown.chars().count() as f64)).min(high * 0.8).min(12.0);
+    if size >= 11.0 {
         let _ = writeln!(
             svg,
             "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{size:.1}\" text-anchor=\"middle\" fill=\"{ink}\" pointer-events=\"none\">{shown}</text>",
@@ -135,15 +140,15 @@ fn bar(plot: &Heatmap, canvas: &Canvas, (x, y, height): (f64, f64, f64), (low, t
         );
     }
     let digits = plot.digits;
-    for (value, at) in [(top, y + 8.0), (low, y + height)] {
+    for (value, at) in [(top, y + 10.0), (low, y + height)] {
         let _ = writeln!(
             svg,
-            "<text x=\"{:.1}\" y=\"{at:.1}\" font-size=\"9\" fill=\"{}\">{value:.digits$}</text>",
+            "<text x=\"{:.1}\" y=\"{at:.1}\" font-size=\"{NOTE}\" fill=\"{}\">{value:.digits$}</text>",
             x + 11.0,
             canvas.theme.soft()
         );
     }
-    let (cx, cy) = (x + 20.0, y + height / 2.0);
+    let (cx, cy) = (x + 22.0, y + height / 2.0);
     svg + &format!(
         "<text x=\"{cx:.1}\" y=\"{cy:.1}\" font-size=\"{TICK}\" text-anchor=\"middle\" transform=\"rotate(-90 {cx:.1} {cy:.1})\" fill=\"{}\">{}</text>\n",
         canvas.theme.ink(),

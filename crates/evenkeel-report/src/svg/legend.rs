@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use super::marker::marker;
 use super::markup::{escape, shortened, width};
 use super::theme::{Theme, dash_array};
 use crate::figure::{Figure, Plot, Style};
 
-const SIZE: f64 = 11.0;
+const SIZE: f64 = 12.0;
 const ROW: f64 = 20.0;
 const SAMPLE: f64 = 26.0;
 
@@ -99,9 +100,10 @@ impl Legend {
             let (x, y) = (left + x, top + *row as f64 * ROW + ROW / 2.0);
             let _ = writeln!(
                 svg,
-                "<path d=\"M{x:.1} {y:.1}h{SAMPLE}\" stroke=\"{}\" stroke-width=\"2.5\" stroke-dasharray=\"{}\"/>",
-                theme.color(style.color),
-                dash_array(style.dash)
+                "<path d=\"M{x:.1} {y:.1}h{SAMPLE}\" stroke=\"{color}\" stroke-width=\"2.5\" stroke-dasharray=\"{}\"/><path d=\"{}\" fill=\"{color}\"/>",
+                dash_array(style.dash),
+                marker(x + SAMPLE / 2.0, y, 4.0, style.dash),
+                color = theme.color(style.color)
             );
             svg += &entry(x, y, &shortened(name, SIZE, room - SAMPLE), theme);
         }

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::frame::{Canvas, Frame, Margins, Rect, clipped, tick_room};
+use super::frame::{Canvas, Frame, Margins, NOTE, Rect, clipped, tick_room};
 use super::legend::Legend;
+use super::marker::marker;
 use super::markup::{escape, number, shortened, width};
 use super::scale::Scale;
 use super::theme::dash_array;
@@ -13,7 +14,7 @@ pub(super) fn draw(panel: &Panel, plot: &Lines, canvas: &Canvas, legend: &Legend
     let theme = canvas.theme;
     let labelled = plot.marks.iter().any(|mark| !mark.label.is_empty())
         || plot.shades.iter().any(|shade| !shade.label.is_empty());
-    let mut margins = Margins { top: if labelled { 12.0 } else { 0.0 }, bottom: 0.0, left: 0.0, right: 0.0 };
+    let mut margins = Margins { top: if labelled { 15.0 } else { 0.0 }, bottom: 0.0, left: 0.0, right: 0.0 };
     let visible = |x: f64| panel.x.range.is_none_or(|[low, high]| (low..=high).contains(&x));
     let values = || {
         plot.series.iter().flat_map(move |s| {
@@ -81,14 +82,14 @@ fn labels(plot: &Lines, canvas: &Canvas, area: &Rect, x: &Scale) -> String {
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut end = f64::NEG_INFINITY;
     for (at, label) in labels {
-        let label = shortened(label, 9.0, area.width / 2.0);
-        let half = width(&label, 9.0) / 2.0;
+        let label = shortened(label, NOTE, area.width / 2.0);
+        let half = width(&label, NOTE) / 2.0;
         let at = at.clamp(area.x + half, (canvas.area.right() - half).max(area.x + half));
         if at - half > end + 3.0 {
             end = at + half;
             let _ = writeln!(
                 svg,
-                "<text x=\"{at:.1}\" y=\"{:.1}\" font-size=\"9\" text-anchor=\"middle\" fill=\"{}\">{}</text>",
+                "<text x=\"{at:.1}\" y=\"{:.1}\" font-size=\"{NOTE}\" text-anchor=\"middle\" fill=\"{}\">{}</text>",
                 area.y - 4.0,
                 canvas.theme.soft(),
                 escape(&label)
@@ -132,8 +133,9 @@ fn curve(series: &Series, canvas: &Canvas, legend: &Legend, x: &Scale, y: &Scale
         }
         let _ = writeln!(
             svg,
-            "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"3.4\" fill=\"{color}\" stroke=\"{}\" stroke-width=\"1\"><title>{}: {} at {}</title></circle>",
-            if canvas.theme.paper() == "none" { "var(--paper)" } else { canvas.theme.paper() },
+            "<path d=\"{}\" fill=\"{color}\" stroke=\"{}\" stroke-width=\"1\"><title>{}: {} at {}</title></path>",
+            marker(cx, cy, 4.0, style.dash),
+            canvas.theme.behind(),
             escape(&series.name),
             number(dot.y),
             number(dot.x)

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::frame::{Canvas, Frame, Margins, Rect, clipped, tick_room};
+use super::frame::{Canvas, Frame, Margins, NOTE, Rect, clipped, tick_room};
 use super::legend::Legend;
+use super::marker::marker;
 use super::markup::{escape, number, width};
 use super::scale::Scale;
 use super::theme::dash_array;
-use crate::figure::{Dash, ErrorPoint, Panel, Scatter};
+use crate::figure::{ErrorPoint, Panel, Scatter};
 
 pub(super) fn draw(panel: &Panel, plot: &Scatter, canvas: &Canvas, legend: &Legend) -> (String, Frame) {
     let theme = canvas.theme;
@@ -57,7 +58,7 @@ pub(super) fn draw(panel: &Panel, plot: &Scatter, canvas: &Canvas, legend: &Lege
             let _ = writeln!(
                 inner,
                 "<path class=\"tip\" data-tip=\"{tip}\" d=\"{}\" fill=\"{color}\"><title>{tip}</title></path>",
-                marker(px, py, style.dash)
+                marker(px, py, 4.6, style.dash)
             );
             if !point.label.is_empty() {
                 inner += &label(&point.label, (px, py), &area, &mut taken, theme.ink());
@@ -94,18 +95,8 @@ fn tip(name: &str, point: &ErrorPoint, panel: &Panel) -> String {
     )
 }
 
-/// A shape for each dash, so that colour is not all that tells series apart.
-fn marker(x: f64, y: f64, dash: Dash) -> String {
-    match dash {
-        Dash::Solid => format!("M{:.1} {y:.1}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z", x - 4.5),
-        Dash::Dashed => format!("M{:.1} {:.1}h8v8h-8Z", x - 4.0, y - 4.0),
-        Dash::DashDot => format!("M{x:.1} {:.1}l5 8.5h-10Z", y - 5.0),
-        Dash::Dotted => format!("M{x:.1} {:.1}l5.2 5.2l-5.2 5.2l-5.2 -5.2Z", y - 5.2),
-    }
-}
-
 fn label(text: &str, (px, py): (f64, f64), area: &Rect, taken: &mut Vec<Rect>, ink: &str) -> String {
-    let (wide, high) = (width(text, 10.0), 11.0);
+    let (wide, high) = (width(text, NOTE), 13.0);
     // Beside both error bars first.
     let places = [
         (px + 6.0, py - 5.0 - high),
@@ -126,9 +117,9 @@ fn label(text: &str, (px, py): (f64, f64), area: &Rect, taken: &mut Vec<Rect>, i
     let Some(place) = rects.into_iter().find(free) else { return String::new() };
     taken.push(place);
     format!(
-        "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"10\" fill=\"{ink}\">{}</text>\n",
+        "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{NOTE}\" fill=\"{ink}\">{}</text>\n",
         place.x,
-        place.y + 9.0,
+        place.y + 10.5,
         escape(text)
     )
 }

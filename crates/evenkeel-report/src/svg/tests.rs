@@ -63,7 +63,7 @@ pub(crate) fn every_kind() -> Figure {
 
 #[test]
 fn every_kind_is_well_formed_and_names_stay_text() {
-    for theme in [Theme::Light, Theme::Dark] {
+    for theme in [Theme::Light, Theme::Dark, Theme::Auto] {
         let svg = every_kind().to_svg(theme);
         assert!(resvg::usvg::Tree::from_str(&svg, &resvg::usvg::Options::default()).is_ok());
         assert!(!svg.contains("<script") && svg.contains("&lt;script&gt;"));
@@ -101,4 +101,18 @@ fn an_empty_figure_is_still_a_file() {
         ..Figure::default()
     };
     assert!(!figure.to_svg(Theme::Light).contains("NaN"));
+}
+
+#[test]
+fn a_drawing_for_both_themes_is_light_where_style_sheets_are_not_known() {
+    let (light, both) = (every_kind().to_svg(Theme::Light), every_kind().to_svg(Theme::Auto));
+    let (before, rest) = both.split_once("<style>").unwrap();
+    let (style, after) = rest.split_once("</style>\n").unwrap();
+    assert_eq!(format!("{before}{after}"), light);
+    // Every colour of the light drawing has its dark one.
+    for color in light.split("=\"#").skip(1).map(|rest| &rest[..6]) {
+        let known = style.contains(&format!("[fill=\"#{color}\"]"))
+            || !light.contains(&format!("stroke=\"#{color}\""));
+        assert!(known, "#{color} stays as it is in the dark");
+    }
 }

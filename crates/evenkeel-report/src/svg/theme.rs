@@ -11,9 +11,22 @@ pub enum Theme {
     Light,
     /// For dark pages.
     Dark,
+    /// Light, and dark where the reader's system asks for it. Programs that know nothing of that show it light.
+    Auto,
     /// CSS variables of the page that the drawing is part of.
     Page,
 }
+
+const COLORS: [Color; 8] = [
+    Color::Orange,
+    Color::Blue,
+    Color::Green,
+    Color::Grey,
+    Color::Cyan,
+    Color::Purple,
+    Color::Red,
+    Color::Brown,
+];
 
 impl Theme {
     /// Background.
@@ -57,15 +70,19 @@ impl Theme {
 
     fn pick(self, light: &'static str, dark: &'static str, page: &'static str) -> &'static str {
         match self {
-            Theme::Light => light,
+            Theme::Light | Theme::Auto => light,
             Theme::Dark => dark,
             Theme::Page => page,
         }
     }
 
+    /// What is behind markers.
+    pub(crate) fn behind(self) -> &'static str {
+        if self == Theme::Page { "var(--paper)" } else { self.paper() }
+    }
+
     /// The CSS variables that [`Theme::Page`] refers to, as declarations.
     pub(crate) fn variables(self) -> String {
-        use Color::{Blue, Brown, Cyan, Green, Grey, Orange, Purple, Red};
         let mut css = format!(
             "--paper:{};--ink:{};--soft:{};--grid:{};--shade:{};",
             self.paper(),
@@ -74,11 +91,28 @@ impl Theme {
             self.grid(),
             self.shade()
         );
-        for color in [Orange, Blue, Green, Grey, Cyan, Purple, Red, Brown] {
+        for color in COLORS {
             let name = Theme::Page.color(color).trim_start_matches("var(").trim_end_matches(')');
             let _ = write!(css, "{name}:{};", self.color(color));
         }
         css
+    }
+
+    /// What makes the light drawing dark where dark is asked for: every colour by its value, so that a program without style sheets
+    /// still finds each of them in its place.
+    pub(super) fn style(self) -> String {
+        if self != Theme::Auto {
+            return String::new();
+        }
+        let all = |theme: Theme| {
+            let plain = [theme.paper(), theme.ink(), theme.soft(), theme.grid(), theme.shade()];
+            plain.into_iter().chain(COLORS.map(|color| theme.color(color)))
+        };
+        let mut css = String::from("<style>@media (prefers-color-scheme:dark){");
+        for (light, dark) in all(Theme::Light).zip(all(Theme::Dark)) {
+            let _ = write!(css, "[fill=\"{light}\"]{{fill:{dark}}}[stroke=\"{light}\"]{{stroke:{dark}}}");
+        }
+        css + "}</style>\n"
     }
 }
 

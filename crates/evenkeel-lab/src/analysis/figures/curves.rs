@@ -22,7 +22,7 @@ pub(super) fn figure(drawn: &Drawn<'_>) -> Option<Figure> {
     if groups().next().is_none() && drawn.unfinished.is_empty() {
         return None;
     }
-    let mut figure = Figure::new(format!("{}-curves", drawn.id), "Task-1 test accuracy, loss and gain", 3);
+    let mut figure = Figure::new(format!("{}-curves", drawn.id), "Task-1 test accuracy, loss and gain", 2);
     let several = groups().any(|group| group.finished.len() > 1);
     let band = if several { format!("{BAND}; ") } else { String::new() };
     figure.caption = format!(
@@ -53,7 +53,7 @@ pub(super) fn figure(drawn: &Drawn<'_>) -> Option<Figure> {
             continue;
         }
         let y = if index == 1 { Axis::new(label).log() } else { Axis::new(label) };
-        let span = if index == 0 { 3 } else { 1 };
+        let span = if index == 0 { 2 } else { 1 };
         figure.panels.push(Panel::new(title, Axis::new("iteration"), y, lines).with_span(span));
     }
     Some(figure)

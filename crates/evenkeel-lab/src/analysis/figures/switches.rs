@@ -1,7 +1,7 @@
 //! Task-1 accuracy around each task switch.
 
 use evenkeel_report::figure::{Lines, Mark, Series};
-use evenkeel_report::{Axis, Figure, Panel};
+use evenkeel_report::{Axis, Figure, Panel, Plot};
 
 use super::{Drawn, MOST_CURVES};
 use crate::analysis::groups::Group;
@@ -18,8 +18,9 @@ pub(super) fn figure(drawn: &Drawn<'_>) -> Option<Figure> {
         Figure::new(format!("{}-switches", drawn.id), "Each switch from near", all.len().clamp(1, 2));
     figure.caption = format!(
         "Task-1 test accuracy around each task switch; iteration 0 is the last one of the old task. Line and band: {BAND}; a dot \
-         at the minimum of the mean curve."
+         at the minimum of the mean curve. All panels have one scale."
     );
+    (figure.leads, figure.shared_range) = (true, true);
     let (from, to) = (-(length * ZOOM.0).max(1.0), (length * ZOOM.1).max(2.0));
     for (k, switch) in all.iter().enumerate() {
         let shifted = |group: &&Group| -> Series {
@@ -45,5 +46,30 @@ pub(super) fn figure(drawn: &Drawn<'_>) -> Option<Figure> {
         let title = format!("Task {} → {}", k + 1, k + 2);
         figure.panels.push(Panel::new(title, x, Axis::new("task-1 accuracy, %"), plot));
     }
+    share_range(&mut figure, (from, to));
     Some(figure)
+}
+
+/// One vertical range for all panels, so that a dip of two points does not look like a collapse.
+fn share_range(figure: &mut Figure, (from, to): (f64, f64)) {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for panel in &figure.panels {
+        let Plot::Lines(lines) = &panel.plot else { continue };
+        for series in &lines.series {
+            let band = |i: usize| series.band.as_ref().map(|band| [band.low[i], band.high[i]]);
+            for (i, _) in series.x.iter().enumerate().filter(|(_, x)| (from..=to).contains(*x)) {
+                for value in [series.y[i]].into_iter().chain(band(i).into_iter().flatten()) {
+                    if value.is_finite() {
+                        (low, high) = (low.min(value), high.max(value));
+                    }
+                }
+            }
+        }
+    }
+    if low < high {
+        let margin = 0.03 * (high - low);
+        for panel in &mut figure.panels {
+            panel.y.range = Some([low - margin, high + margin]);
+        }
+    }
 }

@@ -1,85 +1,9 @@
-"use strict";
-// Makes the page answer: values under the pointer, legends that hide curves, tables that sort, new points while runs go on.
-// All listeners sit on the document, so that replaced parts need no wiring. Data is only ever set as text, never as markup.
-
-const tip = document.getElementById("tip");
-const hidden = new Map(); // figure id -> set of names that are switched off
-const sorted = new Map(); // table id -> [column, direction]
-const parsed = new WeakMap(); // svg -> its data
-
-// ---- light and dark
-
-document.getElementById("theme").addEventListener("click", () => {
-  const root = document.documentElement;
-  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
-});
-
-// ---- legends
-
-function applyLegend(figure) {
-  const off = hidden.get(figure.id) || new Set();
-  const numbers = new Set();
-  for (const button of figure.querySelectorAll(".legend button")) {
-    const isOff = off.has(button.dataset.name);
-    button.setAttribute("aria-pressed", String(!isOff));
-    if (isOff) numbers.add(button.dataset.s);
-  }
-  for (const group of figure.querySelectorAll("g.s")) {
-    group.toggleAttribute("data-off", numbers.has(group.dataset.s));
-  }
-}
-
-// ---- tables
-
-function applySort(table) {
-  const [column, direction] = sorted.get(table.id);
-  table.querySelectorAll("th").forEach((th, i) => {
-    if (i === column) th.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
-    else th.removeAttribute("aria-sort");
-  });
-  const body = table.tBodies[0];
-  const key = (row) => row.cells[column].dataset.key;
-  const compare = (a, b) => {
-    const [x, y] = [key(a), key(b)];
-    if (x !== undefined && y !== undefined) return direction * (Number(x) - Number(y));
-    // What has no number comes last, whatever the direction.
-    if (x !== undefined || y !== undefined) return x === undefined ? 1 : -1;
-    return direction * a.cells[column].textContent.localeCompare(b.cells[column].textContent, "en", { numeric: true });
-  };
-  body.append(...Array.from(body.rows).sort(compare));
-}
-
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("button");
-  if (!button) return;
-  const figure = button.closest("figure");
-  if (button.closest(".legend") && figure) {
-    const off = hidden.get(figure.id) || new Set();
-    const name = button.dataset.name;
-    if (!off.delete(name)) off.add(name);
-    hidden.set(figure.id, off);
-    applyLegend(figure);
-  } else if (button.closest("th")) {
-    const th = button.closest("th");
-    const table = th.closest("table");
-    sorted.set(table.id, [th.cellIndex, th.getAttribute("aria-sort") === "ascending" ? -1 : 1]);
-    applySort(table);
-  } else if (button.closest(".command")) {
-    const text = button.closest(".command").querySelector("pre").textContent;
-    const said = button.textContent;
-    const say = (word) => { button.textContent = word; setTimeout(() => { button.textContent = said; }, 1500); };
-    if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => say("copied"), () => say("not allowed"));
-    else say("not allowed");
-  }
-});
-
 // ---- values under the pointer
 
 function dataOf(svg) {
   if (!parsed.has(svg)) {
     const script = svg.nextElementSibling;
-    parsed.set(svg, script && script.matches("script") ? JSON.parse(script.textContent) : null);
+    parsed.set(svg, script && script.matches("script") ? JSON.parse(script.textContent) : {});
   }
   return parsed.get(svg);
 }
@@ -158,6 +82,8 @@ function showAt(svg, x, client) {
 }
 
 function follow(event) {
+  const word = event.target.closest && event.target.closest("[data-def]");
+  if (word) return explain(word);
   const svg = event.target.closest && event.target.closest("svg.plot");
   if (!svg) return clear();
   const mark = event.target.closest("[data-tip]");
@@ -166,17 +92,28 @@ function follow(event) {
     return place(event.clientX, event.clientY);
   }
   const data = dataOf(svg);
-  if (!data) return clear();
+  if (!data.series) return clear();
   const box = svg.getBoundingClientRect();
   const at = (event.clientX - box.left) * svg.viewBox.baseVal.width / box.width;
   if (at < data.x.from - 4 || at > data.x.to + 4) return clear();
   svg.dataset.at = showAt(svg, value(data.x, at), { x: event.clientX, y: event.clientY });
 }
 
+// What a word means, below it.
+function explain(word) {
+  tip.textContent = word.dataset.def;
+  const box = word.getBoundingClientRect();
+  place(box.left - 16, box.bottom - 10);
+}
+
 document.addEventListener("pointermove", follow);
 document.addEventListener("pointerdown", follow);
 document.addEventListener("scroll", clear, { passive: true });
 document.addEventListener("focusout", clear);
+document.addEventListener("focusin", (event) => {
+  const word = event.target.closest("[data-def]");
+  if (word) explain(word);
+});
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") return clear();
@@ -185,7 +122,7 @@ document.addEventListener("keydown", (event) => {
   if (!svg || step === undefined) return;
   event.preventDefault();
   const data = dataOf(svg);
-  if (data) {
+  if (data.series) {
     const off = new Set(Array.from(svg.querySelectorAll("g.s[data-off]"), (g) => g.dataset.s));
     const longest = data.series.filter((s) => !off.has(String(s.s))).reduce((a, b) => (b.x.length > a.x.length ? b : a), { x: [] });
     if (longest.x.length === 0) return;
@@ -204,39 +141,3 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// ---- the live page: asks whether anything is new, and exchanges the sections that changed
-
-async function update(version) {
-  const answer = await fetch("version", { cache: "no-store" });
-  const now = await answer.text();
-  if (now === version) return version;
-  const page = await (await fetch("./", { cache: "no-store" })).text();
-  // The server has escaped every text in it, and the content security policy lets no other script run.
-  const fresh = new DOMParser().parseFromString(page, "text/html");
-  const main = document.getElementById("main");
-  const sections = Array.from(fresh.querySelectorAll("main > section"), (section) => {
-    const old = document.getElementById(section.id);
-    return old && old.dataset.hash === section.dataset.hash ? old : document.adoptNode(section);
-  });
-  const focused = document.activeElement && document.activeElement.closest("[id]");
-  main.replaceChildren(...sections);
-  document.querySelector("nav").replaceWith(document.adoptNode(fresh.querySelector("nav")));
-  for (const figure of document.querySelectorAll("figure")) applyLegend(figure);
-  for (const table of document.querySelectorAll("table")) if (sorted.has(table.id)) applySort(table);
-  if (focused && document.activeElement === document.body) document.getElementById(focused.id)?.focus({ preventScroll: true });
-  return now;
-}
-
-if (document.body.dataset.live !== undefined) {
-  let version = document.body.dataset.live;
-  const loop = async () => {
-    try {
-      version = await update(version);
-      document.body.dataset.state = "connected";
-    } catch {
-      document.body.dataset.state = "lost"; // the server was stopped; what is shown stays
-    }
-    setTimeout(loop, 1000);
-  };
-  setTimeout(loop, 1000);
-}
