@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             spec.optimizer.name.clone(),
             spec.seed.to_string(),
             state,
-            last.map_or("–".into(), |point| point.iteration.to_string()),
+            last.as_ref().map_or("–".into(), |point| point.iteration.to_string()),
             last.map_or("–".into(), |point| format!("{:.2}", point.task1_acc)),
             format!("{:.1}", run.record.seconds),
         ]);
