@@ -7,6 +7,7 @@ mod error;
 mod execute;
 mod export;
 mod groups;
+mod import;
 mod interrupt;
 mod list;
 mod metrics;
@@ -51,6 +52,7 @@ enum Command {
     Report(report::Args),
     Serve(serve::Args),
     Export(export::Args),
+    Import(import::Args),
     Data(data::Args),
     List(list::Args),
     Bench(bench::Args),
@@ -68,6 +70,7 @@ pub fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::Data(args) => data::run(&args),
         Command::List(_) => list::run(),
         Command::Bench(args) => bench::run(&args),

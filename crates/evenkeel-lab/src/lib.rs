@@ -11,6 +11,7 @@
 pub mod analysis;
 pub mod bench;
 pub mod cli;
+pub mod import;
 pub mod paper;
 pub mod program;
 pub mod reproduce;
