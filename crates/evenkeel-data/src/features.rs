@@ -55,11 +55,13 @@ pub(crate) fn load(path: &Path, options: &DataOptions) -> Result<DataSet, TableE
         "csv" => csv_file::read(path)?,
         _ => return Err(TableError::new(path, None, format!("'.{extension}' is not a known format"), HINT)),
     };
-    table.into_data_set(path, options)
+    // A .npy has its labels in a file of their own.
+    let labels = if extension == "npy" { &path.with_extension("csv") } else { path };
+    table.into_data_set(path, labels, options)
 }
 
 impl Table {
-    fn into_data_set(self, path: &Path, options: &DataOptions) -> Result<DataSet, TableError> {
+    fn into_data_set(self, path: &Path, labels: &Path, options: &DataOptions) -> Result<DataSet, TableError> {
         let Self { place, annotations } = self;
         check_shape(path, place.rows, place.columns)?;
         let labelled = annotations.label.codes().len();
@@ -86,7 +88,7 @@ impl Table {
         })?;
         check_finite(path, &numbers)?;
         let all = Labelled::new(numbers, vec![0; rows], 1)?;
-        annotations.assemble(path, format!("features:{}", path.display()), &all, options.test_fraction())
+        annotations.assemble(labels, format!("features:{}", path.display()), &all, options.test_fraction())
     }
 }
 

@@ -8,8 +8,11 @@
 //! image if it begins as JPEG, PNG or WebP do, or if its name says so; it is decoded by its content. Other files, and names that
 //! begin with a dot, are passed over.
 //!
+//! What was decoded once is kept in the cache folder, under the checksum of the files.
+//!
 //! JPEG decoders may differ by one grey level; results are not meant to be byte-equal with Pillow's.
 
+mod cache;
 mod error;
 mod scan;
 #[cfg(test)]
@@ -69,11 +72,22 @@ impl Default for FolderOptions {
 /// # Ok::<(), evenkeel_data::folder::FolderError>(())
 /// ```
 pub fn load(root: &Path, options: FolderOptions) -> Result<DataSet, FolderError> {
-    let scan::Listing { classes, train, test } = scan::list(root, &options)?;
+    let listing = scan::list(root, &options)?;
     let name = root.file_name().map_or_else(|| "folder".into(), |name| name.to_string_lossy().into_owned());
+    let Some(folder) = cache::folder() else { return decoded(&listing, name, &options) };
+    let place = cache::place(&folder, root, &listing, &options)?;
+    if let Some(data) = cache::read(&place, &name) {
+        return Ok(data);
+    }
+    let data = decoded(&listing, name, &options)?;
+    cache::write(&place, &data);
+    Ok(data)
+}
+
+fn decoded(listing: &scan::Listing, name: String, options: &FolderOptions) -> Result<DataSet, FolderError> {
     let mut size = options.size;
-    let train = decode(&train, &mut size, &options, classes)?;
-    let test = decode(&test, &mut size, &options, classes)?;
+    let train = decode(&listing.train, &mut size, options, listing.classes)?;
+    let test = decode(&listing.test, &mut size, options, listing.classes)?;
     Ok(DataSet::new(name, train, test)?)
 }
 

@@ -160,7 +160,7 @@ fn find(name: &str) -> Result<&'static sets::Entry, LoadError> {
 
 /// SHA-256 over the pixels (or other bytes) and the label of every example, first those of the training set; then over their
 /// tasks, where the data names them.
-fn fingerprint(data: &DataSet) -> String {
+pub(crate) fn fingerprint(data: &DataSet) -> String {
     let mut hash = Sha256::new();
     for part in [data.train(), data.test()] {
         for i in 0..part.len() {

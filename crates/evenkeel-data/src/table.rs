@@ -7,6 +7,7 @@ use std::path::Path;
 
 pub use self::column::Column;
 pub use self::error::TableError;
+pub(crate) use self::error::csv_problem;
 use crate::dataset::{DataSet, TaskColumn};
 use crate::labelled::Labelled;
 use crate::random::{distinct, generator};

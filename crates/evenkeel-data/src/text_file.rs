@@ -11,7 +11,7 @@ use crate::files;
 use crate::labelled::Labelled;
 use crate::options::DataOptions;
 use crate::sparse::Sparse;
-use crate::table::{Annotations, Column, LABEL, SPLIT, TASK, TableError};
+use crate::table::{Annotations, Column, LABEL, SPLIT, TASK, TableError, csv_problem};
 use crate::text::TextOptions;
 
 const TEXT: &str = "text";
@@ -62,7 +62,7 @@ impl Rows {
         let (text, label) = (need(TEXT)?, need(LABEL)?);
         let (task, split) = (at(TASK), at(SPLIT));
         for (row, record) in reader.records().enumerate() {
-            let record = record.map_err(|error| bad(Some(row), error.to_string()))?;
+            let record = record.map_err(|error| bad(Some(row), csv_problem(&error)))?;
             let cell = |at: usize| record.get(at).map(str::trim).filter(|cell| !cell.is_empty());
             let needed = |at: usize, name: &str| {
                 cell(at).ok_or_else(|| bad(Some(row), format!("its {name} is missing")))

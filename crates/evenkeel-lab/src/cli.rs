@@ -7,6 +7,7 @@ mod error;
 mod execute;
 mod export;
 mod groups;
+mod import;
 mod interrupt;
 mod list;
 mod man;
@@ -64,6 +65,7 @@ enum Command {
     Report(report::Args),
     Serve(serve::Args),
     Export(export::Args),
+    Import(import::Args),
     Data(data::Args),
     List(list::Args),
     Bench(bench::Args),
@@ -110,6 +112,7 @@ fn execute_command(command: Option<Command>) -> anyhow::Result<ExitCode> {
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::Data(args) => data::run(&args),
         Command::List(args) => list::run(&args),
         Command::Bench(args) => bench::run(&args),

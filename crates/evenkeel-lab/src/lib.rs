@@ -12,6 +12,7 @@ pub mod analysis;
 pub mod bench;
 pub mod cli;
 mod columns;
+pub mod import;
 pub mod paper;
 pub mod program;
 pub mod reproduce;

@@ -73,6 +73,7 @@ results! {
     gain_ema;
     replay;
     frozen_backbone;
+    sentences;
 }
 
 impl Result {

@@ -41,9 +41,9 @@ impl AllTask {
         // Minimum so far of each finished task.
         let mut lowest: Vec<f64> = Vec::new();
         for (k, end) in (1..).zip(curve.task_ends()) {
-            for point in &curve.points()[curve.task_range(k)] {
+            for index in curve.task_range(k) {
                 for (task, lowest) in (1..).zip(&mut lowest) {
-                    *lowest = lowest.min(point.acc_of(task)?);
+                    *lowest = lowest.min(curve.acc_of(task, index)?);
                 }
             }
             if k >= 2 {
@@ -69,9 +69,8 @@ pub fn old_task_gaps(curve: &Curve) -> Option<Vec<Vec<f64>>> {
     let ends: Vec<_> = curve.task_ends().collect();
     let gap = |task: usize, k: usize| {
         let before = ends[k - 2].acc_of(task).filter(|before| *before > 0.0)?;
-        let points = curve.points()[curve.task_range(k)].iter();
-        let lowest =
-            points.map(|point| point.acc_of(task)).try_fold(f64::INFINITY, |m, a| Some(a?.min(m)))?;
+        let within = curve.task_range(k).map(|index| curve.acc_of(task, index));
+        let lowest = within.into_iter().try_fold(f64::INFINITY, |m, a| Some(a?.min(m)))?;
         Some((before - lowest) / before)
     };
     (2..=curve.tasks()).map(|k| (1..k).map(|task| gap(task, k)).collect()).collect()

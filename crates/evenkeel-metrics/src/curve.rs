@@ -1,61 +1,19 @@
 //! One seed's accuracy curve, checked once so that no metric has to.
 
-use std::collections::HashMap;
+mod builder;
+mod column;
+mod point;
+mod points;
+
 use std::ops::Range;
+use std::sync::Arc;
 
 use thiserror::Error;
 
-/// One evaluation of the network: a row of the curve file.
-///
-/// Only the first three fields are needed for the paper's metrics; the rest is `None` or empty where it was
-/// not measured.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Point {
-    /// Training iterations done so far, counted over all tasks (`i`).
-    pub iteration: u64,
-    /// Task being trained, from 1 (`k`).
-    pub task: usize,
-    /// Accuracy on the test set of task 1, in percent (`A_i`).
-    pub task1_acc: f64,
-    /// Cross-entropy on the test set of task 1. Not finite if the run diverged.
-    pub task1_loss: Option<f64>,
-    /// Neural gain after the iteration (`g`).
-    pub gain: Option<f64>,
-    /// Mean output entropy of the batch in nats (`H`).
-    pub entropy: Option<f64>,
-    /// Training loss of the batch.
-    pub train_loss: Option<f64>,
-    /// Accuracy on the union of the test sets of all tasks seen so far, in percent.
-    pub seen_acc: Option<f64>,
-    /// Accuracy on the test sets of tasks 2, 3, …, in percent: index 0 is task 2.
-    pub task_acc: Vec<Option<f64>>,
-}
-
-impl Point {
-    /// A point with the required fields; everything else counts as not measured.
-    pub fn new(iteration: u64, task: usize, task1_acc: f64) -> Self {
-        Self {
-            iteration,
-            task,
-            task1_acc,
-            task1_loss: None,
-            gain: None,
-            entropy: None,
-            train_loss: None,
-            seen_acc: None,
-            task_acc: Vec::new(),
-        }
-    }
-
-    /// Accuracy on the test set of any task (from 1), where measured.
-    pub fn acc_of(&self, task: usize) -> Option<f64> {
-        match task {
-            0 => None,
-            1 => Some(self.task1_acc),
-            _ => self.task_acc.get(task - 2).copied().flatten(),
-        }
-    }
-}
+pub use self::builder::CurveBuilder;
+use self::column::Column;
+pub use self::point::Point;
+pub use self::points::Points;
 
 /// Why a list of points is not a curve, and at which point.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -117,41 +75,69 @@ pub enum CurveFault {
 /// The evaluation interval `ρ` is the most frequent step between successive iterations, the first one being
 /// the step from iteration 0; of equally frequent steps it is the longest. Shorter steps are fine (a task
 /// whose length `ρ` does not divide is still evaluated at its end), longer ones are holes.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// It is kept column by column, and what was not measured takes no memory: curves of many millions of evaluations fit.
+#[derive(Debug, Clone)]
 pub struct Curve {
-    points: Vec<Point>,
+    /// Shared by curves that are made of others.
+    iterations: Arc<Vec<u64>>,
+    task1_acc: Vec<f64>,
+    task1_loss: Column,
+    gain: Column,
+    entropy: Column,
+    train_loss: Column,
+    seen_acc: Column,
+    /// Index 0 is task 2.
+    task_acc: Vec<Column>,
     /// Index of the first point of every task, then the number of points.
     bounds: Vec<usize>,
     interval: u64,
 }
 
+impl PartialEq for Curve {
+    /// Point by point, as the columns do not tell what was not measured.
+    fn eq(&self, other: &Self) -> bool {
+        self.interval == other.interval && self.points().iter().eq(other.points().iter())
+    }
+}
+
 impl Curve {
     /// Checks the points and makes a curve of them.
     pub fn new(points: Vec<Point>) -> Result<Self, CurveError> {
-        let mut bounds = Vec::new();
-        for (index, point) in points.iter().enumerate() {
-            let at = |fault| CurveError { row: index + 1, fault };
-            let previous = index.checked_sub(1).map(|before| &points[before]);
-            if let Some(previous) = previous.filter(|previous| previous.iteration >= point.iteration) {
-                let (previous, iteration) = (previous.iteration, point.iteration);
-                return Err(at(CurveFault::IterationOrder { previous, iteration }));
-            }
-            let previous_task = previous.map_or(0, |previous| previous.task);
-            if Some(point.task) == previous_task.checked_add(1) {
-                bounds.push(index);
-            } else if point.task != previous_task || index == 0 {
-                return Err(at(CurveFault::TaskOrder { previous: previous_task, task: point.task }));
-            }
-            check_accuracies(point).map_err(at)?;
+        let mut builder = CurveBuilder::default();
+        for (index, point) in points.into_iter().enumerate() {
+            builder.push(&point).map_err(|fault| CurveError { row: index + 1, fault })?;
         }
-        bounds.push(points.len());
-        let interval = evaluation_interval(&points)?;
-        Ok(Self { points, bounds, interval })
+        builder.finish()
     }
 
     /// All points, in order.
-    pub fn points(&self) -> &[Point] {
-        &self.points
+    pub fn points(&self) -> Points<'_> {
+        Points::of(self)
+    }
+
+    /// The iteration of every point.
+    pub fn iterations(&self) -> &[u64] {
+        &self.iterations
+    }
+
+    /// The accuracy on task 1 at every point (`A_i`).
+    pub fn task1_acc(&self) -> &[f64] {
+        &self.task1_acc
+    }
+
+    /// The accuracy on any task (from 1) at the point of this index, where measured.
+    pub fn acc_of(&self, task: usize, index: usize) -> Option<f64> {
+        match task {
+            0 => None,
+            1 => self.task1_acc.get(index).copied(),
+            _ => self.task_acc.get(task - 2)?.get(index),
+        }
+    }
+
+    /// The loss on task 1 at the point of this index, where measured.
+    pub fn task1_loss(&self, index: usize) -> Option<f64> {
+        self.task1_loss.get(index)
     }
 
     /// Number of tasks that have points (`K`). An unfinished run has fewer than it was planned for.
@@ -173,59 +159,50 @@ impl Curve {
     }
 
     /// The last point of every task, `k = 1..K`.
-    pub fn task_ends(&self) -> impl Iterator<Item = &Point> {
-        self.bounds[1..].iter().map(|&end| &self.points[end - 1])
+    pub fn task_ends(&self) -> impl Iterator<Item = Point> {
+        self.bounds[1..].iter().map(|&end| self.point(end - 1))
+    }
+
+    /// The curve with every accuracy multiplied, as from fractions to percent.
+    pub fn scaled(mut self, factor: f64) -> Result<Self, CurveError> {
+        self.task1_acc.iter_mut().for_each(|value| *value *= factor);
+        let others = self.task_acc.iter_mut().chain([&mut self.seen_acc]);
+        others.for_each(|column| column.scale(factor));
+        for (index, point) in self.points().iter().enumerate() {
+            point::check_accuracies(&point).map_err(|fault| CurveError { row: index + 1, fault })?;
+        }
+        Ok(self)
     }
 
     /// The same evaluations with other task-1 accuracies, which must be percentages, one per point.
-    pub(crate) fn with_task1_acc(&self, accuracies: &[f64]) -> Self {
-        let points = self.points.iter().zip(accuracies);
-        let points = points.map(|(point, &acc)| Point::new(point.iteration, point.task, acc)).collect();
-        Self { points, bounds: self.bounds.clone(), interval: self.interval }
-    }
-}
-
-fn check_accuracies(point: &Point) -> Result<(), CurveFault> {
-    let fine = |value: f64| (0.0..=100.0).contains(&value);
-    let bad = |column: String, value| Err(CurveFault::Accuracy { column, value });
-    if !fine(point.task1_acc) {
-        return bad("task1_acc".into(), point.task1_acc);
-    }
-    if let Some(value) = point.seen_acc.filter(|&value| !fine(value)) {
-        return bad("seen_acc".into(), value);
-    }
-    for (task, value) in (2..).zip(&point.task_acc) {
-        if let Some(value) = value.filter(|&value| !fine(value)) {
-            return bad(format!("acc_{task}"), value);
+    pub(crate) fn with_task1_acc(&self, accuracies: Vec<f64>) -> Self {
+        Self {
+            iterations: Arc::clone(&self.iterations),
+            task1_acc: accuracies,
+            task1_loss: Column::default(),
+            gain: Column::default(),
+            entropy: Column::default(),
+            train_loss: Column::default(),
+            seen_acc: Column::default(),
+            task_acc: vec![],
+            bounds: self.bounds.clone(),
+            interval: self.interval,
         }
     }
-    Ok(())
-}
 
-/// The most frequent step, after checking that no step is longer.
-fn evaluation_interval(points: &[Point]) -> Result<u64, CurveError> {
-    // Counting the step from iteration 0 keeps short runs right: with `ρ = 10` and tasks of 15 iterations the
-    // points 10, 15, 25, 30 alone would suggest an interval of 5.
-    let before = std::iter::once(0).chain(points.iter().map(|point| point.iteration));
-    let steps: Vec<(u64, u64)> = before.zip(points).map(|(from, point)| (from, point.iteration)).collect();
-
-    let mut counts = HashMap::<u64, usize>::new();
-    for (from, to) in steps.iter().filter(|(from, to)| from < to) {
-        *counts.entry(to - from).or_default() += 1;
-    }
-    let most = counts.into_iter().max_by_key(|&(step, count)| (count, step));
-    let interval = match (most, points.len()) {
-        (Some((step, _)), _) => step,
-        (None, 0) => return Err(CurveError { row: 0, fault: CurveFault::Empty }),
-        // A single evaluation before training.
-        (None, _) => 1,
-    };
-    match steps.iter().position(|(from, to)| to - from > interval) {
-        Some(index) => {
-            let (from, to) = steps[index];
-            Err(CurveError { row: index + 1, fault: CurveFault::Hole { from, to, interval } })
+    /// The point of an index that there is.
+    fn point(&self, index: usize) -> Point {
+        Point {
+            iteration: self.iterations[index],
+            task: self.bounds.partition_point(|&start| start <= index),
+            task1_acc: self.task1_acc[index],
+            task1_loss: self.task1_loss.get(index),
+            gain: self.gain.get(index),
+            entropy: self.entropy.get(index),
+            train_loss: self.train_loss.get(index),
+            seen_acc: self.seen_acc.get(index),
+            task_acc: self.task_acc.iter().map(|column| column.get(index)).collect(),
         }
-        None => Ok(interval),
     }
 }
 
@@ -233,6 +210,24 @@ fn evaluation_interval(points: &[Point]) -> Result<u64, CurveError> {
 mod tests {
     use super::*;
     use crate::testing::{curve, points};
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        let given = vec![
+            Point { gain: Some(f64::NAN), ..Point::new(1, 1, 50.0) },
+            Point { task1_loss: Some(0.5), task_acc: vec![None, Some(3.0)], ..Point::new(2, 1, 60.0) },
+            Point { seen_acc: Some(7.0), task_acc: vec![Some(1.0), None], ..Point::new(3, 2, 70.0) },
+        ];
+        let curve = Curve::new(given.clone()).unwrap();
+        let found: Vec<Point> = curve.points().iter().collect();
+        assert!(found[0].gain.is_some_and(f64::is_nan) && found[1].gain.is_none());
+        assert_eq!(found[1..], given[1..]);
+        assert_eq!((curve.acc_of(3, 1), curve.acc_of(2, 1), curve.acc_of(4, 1)), (Some(3.0), None, None));
+        assert_eq!(curve.points().slice(1..3).last().unwrap(), given[2]);
+        let tenth = curve.scaled(0.1).unwrap();
+        assert_eq!((tenth.task1_acc()[2], tenth.points().at(2).seen_acc), (70.0 * 0.1, Some(7.0 * 0.1)));
+        assert_eq!(tenth.scaled(1e3).unwrap_err().row, 1);
+    }
 
     fn at(iterations: &[u64]) -> Result<Curve, CurveError> {
         Curve::new(iterations.iter().map(|&iteration| Point::new(iteration, 1, 50.0)).collect())

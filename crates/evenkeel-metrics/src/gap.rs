@@ -48,28 +48,21 @@ pub fn gaps(curve: &Curve, fraction: f64) -> Vec<Gap> {
 
 fn gap(curve: &Curve, k: usize, lowest: usize, fraction: f64) -> Gap {
     let range = curve.task_range(k);
+    let (iterations, accuracy) = (curve.iterations(), curve.task1_acc());
     // Tasks from the second on have a predecessor, so the subtraction cannot wrap.
-    let switch = &curve.points()[range.start - 1];
-    let task = &curve.points()[range.clone()];
-    let level = fraction * switch.task1_acc;
-
-    let before = std::iter::once(switch).chain(task);
-    let width = before
-        .zip(task)
-        .filter(|(_, point)| point.task1_acc < level)
-        .map(|(previous, point)| point.iteration - previous.iteration)
-        .sum();
+    let switch = range.start - 1;
+    let level = fraction * accuracy[switch];
+    let below = range.clone().filter(|&i| accuracy[i] < level);
+    let width = below.map(|i| iterations[i] - iterations[i - 1]).sum();
     let recovery = if width == 0 {
         Some(0)
     } else {
-        let after_minimum = &curve.points()[lowest..range.end];
-        let back = after_minimum.iter().find(|point| point.task1_acc >= level);
-        back.map(|point| point.iteration - switch.iteration)
+        let back = (lowest..range.end).find(|&i| accuracy[i] >= level);
+        back.map(|i| iterations[i] - iterations[switch])
     };
-    let finite = |loss: Option<f64>| loss.filter(|loss| loss.is_finite());
-    let losses: Option<Vec<f64>> = task.iter().map(|point| finite(point.task1_loss)).collect();
-    let highest = losses.and_then(|losses| losses.into_iter().reduce(f64::max));
-    let loss_spike = highest.zip(finite(switch.task1_loss)).map(|(highest, start)| highest - start);
+    let finite = |index: usize| curve.task1_loss(index).filter(|loss| loss.is_finite());
+    let highest = range.map(finite).try_fold(f64::NEG_INFINITY, |highest, loss| Some(highest.max(loss?)));
+    let loss_spike = highest.zip(finite(switch)).map(|(highest, start)| highest - start);
     Gap { width, recovery, loss_spike }
 }
 

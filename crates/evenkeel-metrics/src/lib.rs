@@ -74,7 +74,7 @@ pub use crate::all_task::AllTask;
 pub use crate::csv::{
     CurveFileError, CurveFileFault, read_curve, read_growing_curve, write_header, write_point,
 };
-pub use crate::curve::{Curve, CurveError, CurveFault, Point};
+pub use crate::curve::{Curve, CurveBuilder, CurveError, CurveFault, Point, Points};
 pub use crate::evidence::{Direction, Evidence, Side};
 pub use crate::gap::{Gap, RECOVERED_FRACTION, gaps};
 pub use crate::interval::{FEWEST_SEEDS, Interval};

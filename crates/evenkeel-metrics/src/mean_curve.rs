@@ -1,5 +1,7 @@
 //! The mean over seeds of accuracy curves measured at the same iterations.
 
+use std::borrow::Borrow;
+
 use thiserror::Error;
 
 use crate::curve::Curve;
@@ -45,35 +47,37 @@ pub enum SeedsError {
 
 impl MeanCurve {
     /// Averages curves that share their iterations and tasks.
-    pub fn of(seeds: &[Curve]) -> Result<Self, SeedsError> {
+    pub fn of<C: Borrow<Curve>>(seeds: &[C]) -> Result<Self, SeedsError> {
         let first = same_schedule(seeds)?;
         let mut values = vec![0.0; seeds.len()];
         let (means, pm): (Vec<f64>, Vec<f64>) = (0..first.points().len())
             .map(|index| {
                 for (value, seed) in values.iter_mut().zip(seeds) {
-                    *value = seed.points()[index].task1_acc;
+                    *value = seed.borrow().task1_acc()[index];
                 }
                 // Rounding depends on the order of addition and could move the minimum between points that tie.
                 values.sort_by(f64::total_cmp);
                 (mean(&values), population_sd(&values))
             })
             .unzip();
-        Ok(Self { curve: first.with_task1_acc(&means), pm })
+        Ok(Self { curve: first.with_task1_acc(means), pm })
     }
 }
 
 /// Checks that all curves share their iterations and tasks, and returns the first.
-pub(crate) fn same_schedule(seeds: &[Curve]) -> Result<&Curve, SeedsError> {
-    let first = seeds.first().ok_or(SeedsError::NoCurves)?;
+pub(crate) fn same_schedule<C: Borrow<Curve>>(seeds: &[C]) -> Result<&Curve, SeedsError> {
+    let first = seeds.first().ok_or(SeedsError::NoCurves)?.borrow();
     for (curve, seed) in (1..).zip(seeds) {
+        let seed = seed.borrow();
         let (points, expected) = (seed.points().len(), first.points().len());
         if points != expected {
             return Err(SeedsError::Length { curve, points, expected });
         }
-        let mut pairs = seed.points().iter().zip(first.points());
-        let differs =
-            pairs.position(|(point, first)| (point.iteration, point.task) != (first.iteration, first.task));
-        if let Some(index) = differs {
+        let other_iteration = seed.iterations().iter().zip(first.iterations()).position(|(a, b)| a != b);
+        // Where one curve has gone on to the next task and the other has not.
+        let ends = (1..=seed.tasks().min(first.tasks())).map(|k| [seed, first].map(|c| c.task_range(k).end));
+        let other_task = ends.into_iter().find(|[a, b]| a != b).map(|[a, b]| a.min(b));
+        if let Some(index) = [other_iteration, other_task].into_iter().flatten().min() {
             return Err(SeedsError::Schedule { curve, row: index + 1 });
         }
     }
@@ -102,6 +106,6 @@ mod tests {
             SeedsError::Length { curve: 2, points: 2, expected: 3 }
         );
         assert_eq!(refused(curve(&[&[90.0, 1.0], &[10.0]])), SeedsError::Schedule { curve: 2, row: 2 });
-        assert_eq!(MeanCurve::of(&[]), Err(SeedsError::NoCurves));
+        assert_eq!(MeanCurve::of::<Curve>(&[]), Err(SeedsError::NoCurves));
     }
 }

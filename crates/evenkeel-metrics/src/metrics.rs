@@ -61,7 +61,7 @@ impl Metrics {
         }
         let ends: Vec<f64> = curve.task_ends().map(|end| end.task1_acc).collect();
         let lowest = minimum_indices(curve);
-        let minima: Vec<f64> = lowest.iter().map(|&index| curve.points()[index].task1_acc).collect();
+        let minima: Vec<f64> = lowest.iter().map(|&index| curve.task1_acc()[index]).collect();
         let sg: Vec<Option<f64>> =
             ends.iter().zip(&minima).map(|(&end, &min)| stability_gap(end, min)).collect();
         let avg_min_acc = mean(&minima);
@@ -70,7 +70,7 @@ impl Metrics {
             avg_min_acc,
             wc_acc: worst_case(ends[tasks - 1], avg_min_acc, tasks),
             avg_sg: sg.iter().copied().collect::<Option<Vec<f64>>>().map(|all| mean(&all)),
-            minimum_iterations: lowest.iter().map(|&index| curve.points()[index].iteration).collect(),
+            minimum_iterations: lowest.iter().map(|&index| curve.iterations()[index]).collect(),
             ends,
             minima,
             sg,
@@ -91,7 +91,7 @@ pub fn worst_case(newest: f64, min_acc: f64, tasks: usize) -> f64 {
 
 /// Index of the first lowest point of each task from the second on.
 pub(crate) fn minimum_indices(curve: &Curve) -> Vec<usize> {
-    let acc = |index: &usize| curve.points()[*index].task1_acc;
+    let acc = |index: &usize| curve.task1_acc()[*index];
     // A curve has no task without points, so every range yields its minimum.
     (2..=curve.tasks())
         .filter_map(|k| curve.task_range(k).min_by(|left, right| acc(left).total_cmp(&acc(right))))

@@ -40,9 +40,9 @@ prop_compose! {
 
 /// All fields with floats as bits, so that zeros and NaNs are told apart as well.
 fn bits(curve: &Curve) -> Vec<Vec<Option<u64>>> {
-    let row = |point: &Point| {
+    let row = |point: Point| {
         let named = [point.task1_loss, point.gain, point.entropy, point.train_loss, point.seen_acc];
-        let floats = std::iter::once(Some(point.task1_acc)).chain(named).chain(point.task_acc.clone());
+        let floats = std::iter::once(Some(point.task1_acc)).chain(named).chain(point.task_acc);
         let whole = [Some(point.iteration), Some(point.task as u64)];
         whole.into_iter().chain(floats.map(|float| float.map(f64::to_bits))).collect()
     };

@@ -39,8 +39,7 @@ fn over(seeds: &[Curve], name: &str) -> Interval {
 }
 
 fn shifted(curve: &Curve, by: f64) -> Curve {
-    let points =
-        curve.points().iter().map(|point| Point { task1_acc: point.task1_acc + by, ..point.clone() });
+    let points = curve.points().iter().map(|point| Point { task1_acc: point.task1_acc + by, ..point });
     Curve::new(points.collect()).unwrap()
 }
 

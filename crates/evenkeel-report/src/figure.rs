@@ -341,4 +341,8 @@ pub struct Heatmap {
     /// Whether low is good; the best cell is framed.
     #[serde(default)]
     pub low_is_good: bool,
+    /// How many columns belong together, as the parts of a task do. Such a map runs over time: no cell is the best one, a group has the
+    /// name of its last column, and values are written if all of them fit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<usize>,
 }

@@ -9,7 +9,7 @@ use csv::{Reader, StringRecord};
 use super::convert::Conversion;
 use super::{Table, check_shape};
 use crate::numbers::NumberType;
-use crate::table::{Annotations, Column, LABEL, SPLIT, TASK, TableError};
+use crate::table::{Annotations, Column, LABEL, SPLIT, TASK, TableError, csv_problem};
 
 const HINT: &str = "the first line names the columns: label, optionally task and split, and one per feature";
 
@@ -56,7 +56,7 @@ pub(super) fn annotations(path: &Path) -> Result<Annotations, TableError> {
     let mut annotations = Annotations::default();
     for (row, record) in reader.records().enumerate() {
         let bad = |problem: String| TableError::new(path, Some(row), problem, HINT);
-        let record = record.map_err(|error| bad(reason(&error)))?;
+        let record = record.map_err(|error| bad(csv_problem(&error)))?;
         layout.annotate(&record, &mut annotations).map_err(bad)?;
     }
     Ok(annotations)
@@ -71,7 +71,7 @@ pub(super) fn read(path: &Path) -> Result<Table, TableError> {
     let mut numbers = Vec::with_capacity(layout.features.len());
     for (row, record) in reader.records().enumerate() {
         let bad = |problem: String| TableError::new(path, Some(row), problem, HINT);
-        let record = record.map_err(|error| bad(reason(&error)))?;
+        let record = record.map_err(|error| bad(csv_problem(&error)))?;
         layout.annotate(&record, &mut annotations).map_err(bad)?;
         numbers.clear();
         for &at in &layout.features {
@@ -84,14 +84,4 @@ pub(super) fn read(path: &Path) -> Result<Table, TableError> {
     }
     let place = conversion.finish(NumberType::F32, layout.features.len())?;
     Ok(Table { place, annotations })
-}
-
-/// The crate's message about a ragged row, without its position, which the row says.
-fn reason(error: &csv::Error) -> String {
-    match error.kind() {
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("has {len} cells, but the header has {expected_len}")
-        }
-        _ => error.to_string(),
-    }
 }

@@ -29,7 +29,7 @@ pub enum FolderError {
         path: PathBuf,
     },
     /// `train/` without `val/` or `test/`.
-    #[error("{path}: has train/ but neither val/ nor test/", path = path.display())]
+    #[error("{path}: has train/ but neither val/ nor test/; hint: put test images there, or all class folders directly into one folder", path = path.display())]
     NoTest {
         /// The folder that was looked into.
         path: PathBuf,
@@ -67,7 +67,7 @@ pub enum FolderError {
         found: usize,
     },
     /// A file that is no image.
-    #[error("{path}: cannot be decoded: {reason}", path = path.display())]
+    #[error("{path}: cannot be decoded: {reason}; hint: replace or remove it", path = path.display())]
     Undecodable {
         /// The file that was opened.
         path: PathBuf,

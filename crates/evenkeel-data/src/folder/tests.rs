@@ -120,3 +120,57 @@ fn names_need_not_be_unicode() {
     let data = load(root.path(), FolderOptions::default()).unwrap();
     assert_eq!((data.classes(), data.train().image(0)[0]), (2, 0xfe));
 }
+
+#[test]
+fn decoded_images_are_kept_under_the_checksum_of_their_files_and_damage_is_noticed() {
+    let (root, kept) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    for i in 0..3 {
+        save(&root, &format!("a/{i}.png"), (3, 2), i);
+    }
+    let place = |options: &FolderOptions| {
+        let listing = scan::list(root.path(), options).unwrap();
+        cache::place(kept.path(), root.path(), &listing, options).unwrap()
+    };
+    let data = load(root.path(), TWO_AND_ONE).unwrap();
+    let first = place(&TWO_AND_ONE);
+    cache::write(&first, &data);
+    let again = cache::read(&first, "other name").unwrap();
+    assert_eq!((again.name(), again.train().labels()), ("other name", data.train().labels()));
+    assert!((0..2).all(|i| again.train().image(i) == data.train().image(i)));
+
+    let whole = fs::read(&first).unwrap();
+    for at in [0, whole.len() / 2, whole.len() - 1] {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        fs::write(&first, damaged).unwrap();
+        assert!(cache::read(&first, "x").is_none(), "byte {at}");
+    }
+    assert_ne!(place(&FolderOptions { channels: 1, ..TWO_AND_ONE }), first);
+    assert_ne!(place(&FolderOptions { size: Some((3, 3)), ..TWO_AND_ONE }), first);
+    fs::rename(root.path().join("a/2.png"), root.path().join("a/3.png")).unwrap();
+    assert_ne!(place(&TWO_AND_ONE), first);
+    fs::rename(root.path().join("a/3.png"), root.path().join("a/2.png")).unwrap();
+    assert_eq!(place(&TWO_AND_ONE), first);
+    save(&root, "a/1.png", (3, 2), 77);
+    assert_ne!(place(&TWO_AND_ONE), first);
+}
+
+#[test]
+fn a_second_load_takes_what_the_first_has_kept_and_mends_it() {
+    let root = TempDir::new().unwrap();
+    // Colours that no other test has: all tests share a folder.
+    for i in 0..3 {
+        save(&root, &format!("a/{i}.png"), (5, 4), 201 + i);
+    }
+    let data = load(root.path(), TWO_AND_ONE).unwrap();
+    let listing = scan::list(root.path(), &TWO_AND_ONE).unwrap();
+    let place = cache::place(&cache::folder().unwrap(), root.path(), &listing, &TWO_AND_ONE).unwrap();
+    let whole = fs::read(&place).unwrap();
+    let mut damaged = whole.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    fs::write(&place, damaged).unwrap();
+    let again = load(root.path(), TWO_AND_ONE).unwrap();
+    assert!((0..2).all(|i| again.train().image(i) == data.train().image(i)));
+    assert_eq!(fs::read(&place).unwrap(), whole);
+    fs::remove_file(place).unwrap();
+}

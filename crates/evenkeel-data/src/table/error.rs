@@ -38,3 +38,14 @@ impl TableError {
 fn row_text(row: Option<usize>) -> String {
     row.map_or(String::new(), |row| format!("row {}: ", row + 1))
 }
+
+/// What is wrong with a row of CSV, without its position, which the row says.
+pub(crate) fn csv_problem(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("has {len} cells, but the header has {expected_len}")
+        }
+        csv::ErrorKind::Utf8 { .. } => "is not UTF-8".to_owned(),
+        _ => error.to_string(),
+    }
+}

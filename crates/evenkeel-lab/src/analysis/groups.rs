@@ -1,5 +1,6 @@
 //! Where runs become groups: seeds that differ in nothing else, and the groups that can be compared with each other.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 
 use evenkeel_metrics::{
@@ -171,10 +172,11 @@ impl Group {
     }
 
     /// The curves of all seeds; that of a diverged one goes on at 0. `None` if no seed came to its end.
-    pub fn curves(&self) -> Option<Vec<Curve>> {
+    pub fn curves(&self) -> Option<Vec<Cow<'_, Curve>>> {
         let schedule = &self.finished.first()?.curve;
-        let finished = self.finished.iter().map(|seed| seed.curve.clone());
-        Some(finished.chain(self.diverged.iter().filter_map(|seed| seed.padded(schedule))).collect())
+        let finished = self.finished.iter().map(|seed| Cow::Borrowed(&seed.curve));
+        let diverged = self.diverged.iter().filter_map(|seed| seed.padded(schedule)).map(Cow::Owned);
+        Some(finished.chain(diverged).collect())
     }
 
     /// Values of one recorded quantity of each finished seed, as (iteration, task, value).
@@ -211,10 +213,10 @@ impl Finished {
 
 impl Diverged {
     fn padded(&self, schedule: &Curve) -> Option<Curve> {
-        let known = self.curve.as_ref().map_or(&[][..], Curve::points);
+        let known: Vec<Point> = self.curve.iter().flat_map(|curve| curve.points().iter()).collect();
         let rest = schedule.points().iter().skip(known.len());
         let rest = rest.map(|point| Point::new(point.iteration, point.task, 0.0));
-        Curve::new(known.iter().cloned().chain(rest).collect()).ok()
+        Curve::new(known.into_iter().chain(rest).collect()).ok()
     }
 }
 
@@ -356,11 +358,12 @@ impl Runs {
     /// Seeds whose curve was evaluated at other iterations than the first of its group cannot be averaged with it.
     fn leave_out_strangers(&mut self) {
         for group in self.lineups.iter_mut().flat_map(|lineup| &mut lineup.groups) {
-            let Some(first) = group.finished.first().map(|seed| seed.curve.clone()) else { continue };
-            let fits = |curve: &Curve| PaperReading::of(&[first.clone(), curve.clone()]);
+            let Some(first) = group.finished.first().map(|seed| &seed.curve) else { continue };
+            let fits = |seed: &Finished| PaperReading::of(&[first, &seed.curve]).map(drop);
+            let mut verdicts = group.finished.iter().map(fits).collect::<Vec<_>>().into_iter();
             let (spec, left_out) = (&group.spec, &mut self.left_out);
-            group.finished.retain(|seed| match fits(&seed.curve) {
-                Ok(_) => true,
+            group.finished.retain(|seed| match verdicts.next().expect("one for each seed") {
+                Ok(()) => true,
                 Err(error) => {
                     left_out.push(LeftOut::new(spec, seed.seed, error.to_string()));
                     false

@@ -34,12 +34,12 @@ pub fn mean_series(
 ) -> Series {
     let mut positions = Vec::new();
     let mut values = Vec::new();
-    let first = group.finished.first().map_or(&[][..], |seed| seed.curve.points());
-    for (i, point) in first.iter().enumerate() {
-        let Some(position) = x(point) else { continue };
+    let first = group.finished.first().into_iter().flat_map(|seed| seed.curve.points().iter());
+    for (i, point) in first.enumerate() {
+        let Some(position) = x(&point) else { continue };
         // A mean over some of the seeds would jump where their number changes.
         let seeds: Option<Vec<f64>> =
-            group.finished.iter().map(|seed| seed.curve.points().get(i).and_then(&y)).collect();
+            group.finished.iter().map(|seed| seed.curve.points().get(i).as_ref().and_then(&y)).collect();
         if let Some(seeds) = seeds.filter(|seeds| seeds.iter().all(|value| value.is_finite())) {
             positions.push(position);
             values.push(seeds);
@@ -77,7 +77,7 @@ pub fn task1_accuracy(lineup: &Lineup) -> Lines {
 
 /// A dot at each task's minimum of the mean curve over the finished seeds.
 pub fn minimum_dots(group: &Group) -> Vec<Dot> {
-    let curves: Vec<Curve> = group.finished.iter().map(|seed| seed.curve.clone()).collect();
+    let curves: Vec<&Curve> = group.finished.iter().map(|seed| &seed.curve).collect();
     let minima = MeanCurve::of(&curves).ok().and_then(|mean| Metrics::of(&mean.curve).ok());
     minima.map_or(Vec::new(), |metrics| {
         let dots = metrics.minimum_iterations.iter().zip(&metrics.minima);

@@ -113,10 +113,12 @@ impl OwnCurves {
                 let (first, second) = (files[other].clone(), path.clone());
                 return Err(OwnCurvesError::SameSeed { name: name.to_string(), first, second, seed: *seed });
             }
-            seeds.push((*seed, in_percent(path, read_curve(path)?, fraction)?));
+            let curve = in_percent(read_curve(path)?, fraction)
+                .map_err(|problem| OwnCurvesError::Fraction { path: path.clone(), problem })?;
+            seeds.push((*seed, curve));
         }
         seeds.sort_by_key(|(seed, _)| *seed);
-        let curves: Vec<Curve> = seeds.iter().map(|(_, curve)| curve.clone()).collect();
+        let curves: Vec<&Curve> = seeds.iter().map(|(_, curve)| curve).collect();
         PaperReading::of(&curves)
             .map_err(|error| OwnCurvesError::Unequal { name: name.to_string(), reason: error.to_string() })?;
         Ok(Self { name: name.to_string(), seeds, numbered })
@@ -182,15 +184,19 @@ pub(super) fn sparse_note(group: &Group) -> Option<String> {
 
 /// The number at the end of a file's name: `mine-3.csv` is seed 3.
 fn seed_of(path: &Path) -> Option<u64> {
-    let stem = path.file_stem()?.to_string_lossy().into_owned();
-    let digits = stem.len() - stem.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    stem[stem.len() - digits..].parse().ok()
+    number_at_end(&path.file_stem()?.to_string_lossy())
 }
 
-fn in_percent(path: &Path, curve: Curve, fraction: bool) -> Result<Curve, OwnCurvesError> {
-    let error = |problem| Err(OwnCurvesError::Fraction { path: path.to_owned(), problem });
-    let accuracies = |point: &Point| {
-        let others = point.task_acc.iter().copied().flatten().chain(point.seen_acc);
+/// The number at the end of a name.
+pub(crate) fn number_at_end(name: &str) -> Option<u64> {
+    let before = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    name[before.len()..].parse().ok()
+}
+
+/// With `fraction`, the accuracies lie between 0 and 1 and become percent. It is an error if they do not look as it is said.
+pub(crate) fn in_percent(curve: Curve, fraction: bool) -> Result<Curve, &'static str> {
+    let accuracies = |point: Point| {
+        let others = point.task_acc.into_iter().flatten().chain(point.seen_acc);
         others.fold(point.task1_acc, f64::max)
     };
     let most = curve.points().iter().map(accuracies).fold(0.0, f64::max);
@@ -198,19 +204,11 @@ fn in_percent(path: &Path, curve: Curve, fraction: bool) -> Result<Curve, OwnCur
         (false, true) => Ok(curve),
         // A curve that never leaves zero is the same in both.
         (false, false) if most == 0.0 => Ok(curve),
-        (false, false) => error(
+        (false, false) => Err(
             "no accuracy is above 1. If they lie between 0 and 1, add --fraction; accuracies are in percent",
         ),
-        (true, true) => error("has accuracies above 1, which are no fractions; leave --fraction away"),
-        (true, false) => {
-            let scaled = curve.points().iter().map(|point| Point {
-                task1_acc: 100.0 * point.task1_acc,
-                seen_acc: point.seen_acc.map(|accuracy| 100.0 * accuracy),
-                task_acc: point.task_acc.iter().map(|a| a.map(|accuracy| 100.0 * accuracy)).collect(),
-                ..point.clone()
-            });
-            Ok(Curve::new(scaled.collect()).expect("it was a curve before"))
-        }
+        (true, true) => Err("has accuracies above 1, which are no fractions; leave --fraction away"),
+        (true, false) => Ok(curve.scaled(100.0).expect("no fraction is above 1")),
     }
 }
 
@@ -238,7 +236,7 @@ mod tests {
         let error = OwnCurves::read("a", &files, false).unwrap_err().to_string();
         assert!(error.contains("a0.csv: no accuracy is above 1") && error.contains("--fraction"), "{error}");
         let own = OwnCurves::read("a", &files, true).unwrap();
-        assert!((own.seeds[0].1.points()[0].task1_acc - 90.0).abs() < 1e-9);
+        assert!((own.seeds[0].1.points().at(0).task1_acc - 90.0).abs() < 1e-9);
         let percent = [write(dir.path(), "b0.csv", 1.0, 1)];
         assert!(OwnCurves::read("b", &percent, false).is_ok());
         assert!(

@@ -8,6 +8,7 @@ use evenkeel_metrics::CurveFileError;
 
 use crate::analysis::Runs;
 use crate::analysis::own_curves::OwnCurvesError;
+use crate::import::ImportError;
 use crate::run::prepare::PrepareError;
 use crate::run::train::TrainError;
 use crate::say;
@@ -58,6 +59,7 @@ fn is_bad_input(error: &anyhow::Error) -> bool {
             || cause.is::<ExperimentError>()
             || cause.is::<CurveFileError>()
             || cause.is::<OwnCurvesError>()
+            || cause.is::<ImportError>()
             || cause.downcast_ref::<StoreError>().is_some_and(StoreError::is_bad_input)
             || cause.downcast_ref::<LoadError>().is_some_and(LoadError::is_bad_input)
             || cause.downcast_ref::<PrepareError>().is_some_and(PrepareError::is_bad_input)

@@ -279,7 +279,7 @@ fn trajectories(sets: &[Set<'_>]) -> Figure {
         lines.marks.clear();
         let first = &set.ngm.finished[0].curve;
         let x: Vec<f64> =
-            first.points()[first.task_range(1)].iter().map(|point| point.iteration as f64).collect();
+            first.iterations()[first.task_range(1)].iter().map(|&iteration| iteration as f64).collect();
         let mut add = |name: String, next: &dyn Fn(f64, f64) -> f64| {
             let seeds: Option<Vec<Vec<f64>>> = set
                 .ngm

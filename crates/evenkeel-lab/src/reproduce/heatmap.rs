@@ -18,7 +18,7 @@ pub(super) fn figure<X: ToString, Y: ToString>(
         values: rows.iter().map(row).collect(),
         label: "score".to_string(),
         digits: 1,
-        low_is_good: false,
+        ..Heatmap::default()
     };
     let mut figure = Figure::new(format!("scores {id}"), title, 1);
     figure.caption = caption.to_string();

@@ -35,7 +35,7 @@ const MINIMAL: f64 = 0.10;
 /// A difference of gaps below this is none.
 const SAME_GAP: f64 = 0.05;
 
-fn page(runs: &Runs) -> Page {
+pub(super) fn page(runs: &Runs) -> Page {
     Page {
         paragraphs: vec![
             "Joint training on every benchmark with four optimizers, the task-1 test set evaluated after every iteration."

@@ -33,7 +33,7 @@ pub(super) fn loss_spike(k: usize) -> Measure<'static> {
 /// Gains of the iterations of task `k`.
 fn gains(curve: &Curve, k: usize) -> Option<Vec<f64>> {
     let range = (k <= curve.tasks()).then(|| curve.task_range(k))?;
-    curve.points()[range].iter().map(|point| point.gain).collect()
+    curve.points().slice(range).iter().map(|point| point.gain).collect()
 }
 
 /// Mean gain over all iterations of task `k`.

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod imports;
 mod integrity;
 mod kernels;
 mod own_curves;

@@ -1,5 +1,7 @@
 //! The paper's reading: metrics of the mean curve.
 
+use std::borrow::Borrow;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Estimate, ReadingError};
@@ -52,10 +54,10 @@ pub struct PaperReading {
 
 impl PaperReading {
     /// Measures the mean of curves that share their iterations and tasks.
-    pub fn of(seeds: &[Curve]) -> Result<Self, ReadingError> {
+    pub fn of<C: Borrow<Curve>>(seeds: &[C]) -> Result<Self, ReadingError> {
         let MeanCurve { curve, pm } = MeanCurve::of(seeds)?;
         let metrics = Metrics::of(&curve)?;
-        let at = |index: usize| Estimate { mean: curve.points()[index].task1_acc, pm: pm[index] };
+        let at = |index: usize| Estimate { mean: curve.task1_acc()[index], pm: pm[index] };
         let tasks = curve.tasks();
         let ends: Vec<Estimate> = (1..=tasks).map(|k| at(curve.task_range(k).end - 1)).collect();
         let minima: Vec<Estimate> = minimum_indices(&curve).into_iter().map(at).collect();
@@ -129,6 +131,6 @@ mod tests {
     #[test]
     fn one_task_has_no_reading() {
         assert!(matches!(PaperReading::of(&[curve(&[&[50.0]])]), Err(ReadingError::Metrics(_))));
-        assert!(matches!(PaperReading::of(&[]), Err(ReadingError::Seeds(_))));
+        assert!(matches!(PaperReading::of::<Curve>(&[]), Err(ReadingError::Seeds(_))));
     }
 }

@@ -64,19 +64,19 @@ impl<W: Write + Send> CurveWriter<W> {
             [&|_| labels.seed as i64, &|point| point.iteration as i64, &|point| point.task as i64];
         for value in whole {
             let mut column = group.next_column()?.ok_or_else(missing)?;
-            let values: Vec<i64> = points.iter().map(value).collect();
+            let values: Vec<i64> = points.iter().map(|point| value(&point)).collect();
             column.typed::<Int64Type>().write_batch(&values, None, None)?;
             column.close()?;
         }
         let mut column = group.next_column()?.ok_or_else(missing)?;
-        let values: Vec<f64> = points.iter().map(|point| point.task1_acc).collect();
-        column.typed::<DoubleType>().write_batch(&values, None, None)?;
+        column.typed::<DoubleType>().write_batch(curve.task1_acc(), None, None)?;
         column.close()?;
 
         let named: [fn(&Point) -> Option<f64>; 5] =
             [|p| p.task1_loss, |p| p.gain, |p| p.entropy, |p| p.train_loss, |p| p.seen_acc];
-        let named = named.into_iter().map(|value| points.iter().map(value).collect());
-        let others = (2..=self.tasks).map(|task| points.iter().map(|point| point.acc_of(task)).collect());
+        let named = named.into_iter().map(|value| points.iter().map(|point| value(&point)).collect());
+        let others =
+            (2..=self.tasks).map(|task| (0..points.len()).map(|index| curve.acc_of(task, index)).collect());
         for values in named.chain(others) {
             let values: Vec<Option<f64>> = values;
             let mut column = group.next_column()?.ok_or_else(missing)?;

@@ -29,6 +29,7 @@ pub(super) fn draw(panel: &Panel, plot: &Heatmap, canvas: &Canvas) -> (String, F
     let share = |value: f64| if top > low { (value - low) / (top - low) } else { 0.5 };
     let best = if plot.low_is_good { low } else { top };
 
+    let look = Look::of(plot, (wide, high));
     let mut svg = canvas.titles(panel, &area);
     let mut frames = String::new();
     for (j, name) in plot.y_names.iter().enumerate() {
@@ -42,28 +43,22 @@ pub(super) fn draw(panel: &Panel, plot: &Heatmap, canvas: &Canvas) -> (String, F
         );
         for (i, value) in plot.values.get(j).into_iter().flatten().enumerate().take(columns) {
             let at = (area.x + i as f64 * wide, area.y + j as f64 * high, wide, high);
-            svg += &cell(panel, plot, canvas, (i, j), *value, value.is_finite().then(|| share(*value)), at);
-            if *value == best {
+            svg += &cell(
+                panel,
+                plot,
+                canvas,
+                &look,
+                (i, j),
+                (*value, value.is_finite().then(|| share(*value))),
+                at,
+            );
+            if *value == best && plot.groups.is_empty() {
                 frames += &frame(at, canvas.theme.color(crate::figure::Color::Orange));
             }
         }
     }
     svg += &frames;
-    // As many numbers as fit side by side; words are all shown, shortened where they must be.
-    let numbers = plot.x_names.iter().all(|name| name.parse::<f64>().is_ok());
-    let widest = plot.x_names.iter().map(|name| width(name, TICK)).fold(0.0, f64::max);
-    let every = if numbers { ((widest + 4.0) / wide).ceil().max(1.0) as usize } else { 1 };
-    for (i, name) in plot.x_names.iter().enumerate().skip((every - 1).min(columns - 1)).step_by(every) {
-        let _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{TICK}\" text-anchor=\"middle\" fill=\"{}\">{}</text>",
-            area.x + (i as f64 + 0.5) * wide,
-            area.bottom() + 17.0,
-            theme.soft(),
-            // The estimate of the width is generous.
-            escape(&shortened(name, TICK, 1.15 * wide * every as f64))
-        );
-    }
+    svg += &names(plot, canvas, (area.x, area.bottom() + 17.0), wide);
     if top >= low {
         svg += &bar(plot, canvas, (area.right() + 8.0, area.y, area.height), (low, top));
     }
@@ -71,14 +66,76 @@ pub(super) fn draw(panel: &Panel, plot: &Heatmap, canvas: &Canvas) -> (String, F
     (svg, Frame { plot: area, x })
 }
 
+/// The names of the columns below them; of groups that of the last one at its right end, as far as they have room.
+fn names(plot: &Heatmap, canvas: &Canvas, (x, y): (f64, f64), wide: f64) -> String {
+    let mut svg = String::new();
+    let mut write = |at: f64, anchor: &str, name: &str| {
+        let _ = writeln!(
+            svg,
+            "<text x=\"{at:.1}\" y=\"{y:.1}\" font-size=\"{TICK}\" text-anchor=\"{anchor}\" fill=\"{}\">{}</text>",
+            canvas.theme.soft(),
+            escape(name)
+        );
+    };
+    if plot.groups.is_empty() {
+        // As many numbers as fit side by side; words are all shown, shortened where they must be.
+        let numbers = plot.x_names.iter().all(|name| name.parse::<f64>().is_ok());
+        let widest = plot.x_names.iter().map(|name| width(name, TICK)).fold(0.0, f64::max);
+        let every = if numbers { ((widest + 4.0) / wide).ceil().max(1.0) as usize } else { 1 };
+        let first = (every - 1).min(plot.x_names.len().saturating_sub(1));
+        for (i, name) in plot.x_names.iter().enumerate().skip(first).step_by(every) {
+            // The estimate of the width is generous.
+            let name = shortened(name, TICK, 1.15 * wide * every as f64);
+            write(x + (i as f64 + 0.5) * wide, "middle", &name);
+        }
+        return svg;
+    }
+    let (mut end, mut free) = (0, x);
+    for group in &plot.groups {
+        end += group;
+        let Some(name) = end.checked_sub(1).and_then(|last| plot.x_names.get(last)) else { continue };
+        let right = x + end as f64 * wide;
+        if right - width(name, TICK) >= free {
+            write(right, "end", name);
+            free = right + 6.0;
+        }
+    }
+    svg
+}
+
+/// How the cells are drawn.
+struct Look {
+    /// Whether a column is followed by the next one without a line between them.
+    joined: Vec<bool>,
+    /// The size of all written values; each has its own where columns stand alone.
+    size: Option<f64>,
+}
+
+impl Look {
+    fn of(plot: &Heatmap, (wide, high): (f64, f64)) -> Self {
+        if plot.groups.is_empty() {
+            return Self { joined: vec![], size: None };
+        }
+        let joined = plot.groups.iter().flat_map(|&group| (1..=group).map(move |i| i < group)).collect();
+        let values = plot.values.iter().flatten().filter(|value| value.is_finite());
+        let longest = values.map(|value| format!("{value:.*}", plot.digits).len()).max().unwrap_or(1);
+        Self { joined, size: Some(fitting(wide, high, longest)) }
+    }
+}
+
+/// The size of so many characters in a cell.
+fn fitting(wide: f64, high: f64, characters: usize) -> f64 {
+    (wide / (0.66 * characters as f64)).min(high * 0.8).min(11.0)
+}
+
 /// One cell with its value; `share` is its place between the lowest and the highest value.
 fn cell(
     panel: &Panel,
     plot: &Heatmap,
     canvas: &Canvas,
+    look: &Look,
     (i, j): (usize, usize),
-    value: f64,
-    share: Option<f64>,
+    (value, share): (f64, Option<f64>),
     (x, y, wide, high): (f64, f64, f64, f64),
 ) -> String {
     let name = |names: &[String], at: usize| names.get(at).cloned().unwrap_or_default();
@@ -100,10 +157,15 @@ fn cell(
     ));
     let mut svg = format!(
         "<rect class=\"tip\" data-tip=\"{tip}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{fill}\"><title>{tip}</title></rect>\n",
-        wide - 1.0,
+        // A hair of overlap hides the seams.
+        if look.joined.get(i) == Some(&true) { wide + 0.3 } else { wide - 1.0 },
         high - 1.0
     );
-    let size = (wide / (0.64 * shown.chars().count() as f64)).min(high * 0.8).min(12.0);
+    // In maps over time what is not there has not come yet.
+    if share.is_none() && !plot.groups.is_empty() {
+        return svg;
+    }
+    let size = look.size.unwrap_or_else(|| fitting(wide, high, shown.chars().count()));
     if size >= 11.0 {
         let _ = writeln!(
             svg,

@@ -50,6 +50,7 @@ pub(crate) fn every_kind() -> Figure {
         label: "avg-SG".into(),
         digits: 2,
         low_is_good: true,
+        groups: vec![],
     };
     let mut figure = Figure::new("every-kind", "Every kind <b>", 2);
     figure.panels = vec![
@@ -86,6 +87,30 @@ fn a_gap_interrupts_the_line_and_its_band() {
     let bands = drawn.iter().filter(|line| line.contains("fill-opacity=\"0.18\"")).count();
     let line = drawn.iter().find(|line| line.contains("stroke-width=\"1.6\"")).unwrap();
     assert_eq!((bands, line.matches('M').count()), (2, 2));
+}
+
+#[test]
+fn a_map_over_time_names_the_ends_of_groups_and_has_no_best_cell() {
+    let map = Heatmap {
+        x_names: (1..=8).map(|i| (100 * i).to_string()).collect(),
+        y_names: vec!["1".into(), "2".into()],
+        values: vec![vec![0.0; 8], vec![f64::NAN; 8]],
+        groups: vec![4, 4],
+        ..Heatmap::default()
+    };
+    let drawn = |map: &Heatmap| {
+        let mut figure = Figure::new("map", "Map", 1);
+        figure.panels = vec![Panel::new("", Axis::new("iteration"), Axis::new("task"), map.clone())];
+        figure.to_svg(Theme::Light)
+    };
+    let svg = drawn(&map);
+    let named =
+        |svg: &str| (1..=8).filter(|i| svg.contains(&format!(">{}</text>", 100 * i))).collect::<Vec<_>>();
+    assert_eq!(named(&svg), [4, 8]);
+    assert!(!svg.contains("stroke-width=\"3\"") && !svg.contains('–'));
+    let alone = drawn(&Heatmap { groups: vec![], ..map });
+    assert_eq!(named(&alone).len(), 8);
+    assert!(alone.contains("stroke-width=\"3\"") && alone.contains('–'));
 }
 
 #[test]

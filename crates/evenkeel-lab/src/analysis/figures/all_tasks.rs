@@ -33,17 +33,18 @@ fn panel(group: &Group) -> Option<Panel> {
     if tasks < 2 {
         return None;
     }
-    let mut columns: Vec<(u64, u64)> = Vec::new();
+    let (mut columns, mut groups): (Vec<(u64, u64)>, Vec<usize>) = (Vec::new(), Vec::new());
     for k in 1..=tasks {
-        let points = &curve.points()[curve.task_range(k)];
-        let parts = points.chunks(points.len().div_ceil(PARTS));
-        columns.extend(parts.map(|part| (part[0].iteration, part[part.len() - 1].iteration)));
+        let iterations = &curve.iterations()[curve.task_range(k)];
+        let parts = iterations.chunks(iterations.len().div_ceil(PARTS));
+        groups.push(parts.len());
+        columns.extend(parts.map(|part| (part[0], part[part.len() - 1])));
     }
     let mut values = Vec::with_capacity(tasks);
     for task in 1..=tasks {
         let series = mean_series(group, |point| Some(point.iteration as f64), |point| point.acc_of(task));
-        let end = curve.points()[curve.task_range(task)].last()?.iteration;
-        let evaluated = curve.points().iter().filter(|point| point.iteration >= end).count();
+        let end = *curve.iterations()[curve.task_range(task)].last()?;
+        let evaluated = curve.iterations().iter().filter(|iteration| **iteration >= end).count();
         // Only the ends of tasks were evaluated: no gap is to be seen in that.
         if series.x.iter().filter(|x| **x >= end as f64).count() < evaluated {
             return None;
@@ -62,6 +63,7 @@ fn panel(group: &Group) -> Option<Panel> {
         label: "accuracy, %".to_string(),
         digits: 0,
         low_is_good: false,
+        groups,
     };
     Some(Panel::new(&group.name, Axis::new("iteration"), Axis::new("task"), map))
 }

@@ -38,7 +38,7 @@ pub(super) fn figure(drawn: &Drawn<'_>) -> Option<Figure> {
         }
         for run in drawn.unfinished {
             let points = run.curve.points().iter();
-            let y: Vec<f64> = points.clone().map(|point| column(point).unwrap_or(f64::NAN)).collect();
+            let y: Vec<f64> = points.clone().map(|point| column(&point).unwrap_or(f64::NAN)).collect();
             if y.iter().any(|value| value.is_finite()) {
                 let x = points.map(|point| point.iteration as f64).collect();
                 lines.series.push(Series { name: run.name.clone(), x, y, ..Series::default() });
