@@ -135,8 +135,11 @@ await check("switches share one scale, and zoom gives each its own", async () =>
     .map((svg) => Array.from(svg.querySelectorAll("text[text-anchor=end]"), (text) => text.textContent).join(" ")));
   assert.equal(new Set(await ticks()).size, 1);
   await figure.getByRole("button", { name: /Zoom/ }).click();
-  assert.ok(new Set(await ticks()).size > 1);
+  const shown = () => figure.evaluate((e) => Array.from(e.querySelectorAll(".panel")).filter((panel) => panel.getClientRects().length > 0)
+    .map((panel) => panel.classList.contains("own")));
+  assert.deepEqual(new Set(await shown()), new Set([true]));
   await figure.getByRole("button", { name: /Zoom/ }).click();
+  assert.deepEqual(new Set(await shown()), new Set([false]));
 });
 
 await check("figures can be downloaded as SVG, PNG and CSV", async () => {

@@ -33,7 +33,7 @@ const WORDS: [(&str, &str); 14] = [
     ("not tested", "Fewer than three seeds that both have: no test."),
     (
         "against the best",
-        "Whether the gap is larger than the smallest one: certainly, undecided or not tested.",
+        "Whether the gap is larger than the smallest one: larger (certainly), undecided or not tested.",
     ),
     (
         "s per run",

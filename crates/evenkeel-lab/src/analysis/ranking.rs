@@ -88,7 +88,7 @@ impl Ranking {
     /// As a table for every format.
     pub fn table(&self) -> Table {
         let caption = "Sorted by the stability gap of each seed's own curve: mean over seeds [Student's 95 % interval]. The third column says \
-                       whether the gap is larger than the smallest one: a paired test, its p adjusted by Holm over all pairs of \
+                       whether the gap is certainly larger than the smallest one: a paired test, its p adjusted by Holm over all pairs of \
                        optimizers. Seconds: the median run; they depend on the machine and on what else ran on it.";
         let columns = [
             "optimizer",
@@ -151,8 +151,8 @@ impl Ranked {
     fn against_best(&self) -> String {
         let word = match self.best_is_smaller {
             None => "smallest",
-            Some(Verdict::Holds) => "certainly larger",
-            Some(Verdict::Contradicted) => "smaller on common seeds",
+            Some(Verdict::Holds) => "larger",
+            Some(Verdict::Contradicted) => "smaller",
             Some(Verdict::Undecided) => "undecided",
             Some(Verdict::NotTested | Verdict::Identity) => "not tested",
         };

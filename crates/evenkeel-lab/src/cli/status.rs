@@ -67,9 +67,9 @@ impl State {
     fn of(run: &StoredRun) -> Self {
         let spec = &run.record.spec;
         let curve = read_growing_curve(&run.curve_path()).ok();
-        let last = curve.as_ref().and_then(|curve| curve.points().last());
+        let last = curve.and_then(|curve| curve.points().last().map(|last| (last.iteration, last.task1_acc)));
         let (_, total) = progress::iterations(run);
-        let done = last.as_ref().map_or(0, |point| point.iteration);
+        let done = last.map_or(0, |(iteration, _)| iteration);
         let running = run.record.status == Status::Unfinished && run.is_claimed();
         Self {
             benchmark: spec.benchmark.clone(),
@@ -79,7 +79,7 @@ impl State {
             status: status(run),
             iteration: done,
             iterations: total,
-            task1_acc: last.as_ref().map(|point| point.task1_acc),
+            task1_acc: last.map(|(_, accuracy)| accuracy),
             seconds: run.record.seconds,
             seconds_left: running.then(|| progress::seconds_left(run, (done, total))).flatten(),
             folder: run.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),

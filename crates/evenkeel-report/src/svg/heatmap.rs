@@ -141,7 +141,8 @@ fn cell(
     let name = |names: &[String], at: usize| names.get(at).cloned().unwrap_or_default();
     let (shown, fill, ink) = match share {
         Some(share) => {
-            let ink = if share > 0.55 { "#14171c" } else { "#ffffff" };
+            // Written otherwise than the paper, which turns dark on dark pages: the cells do not.
+            let ink = if share > 0.55 { "#14171c" } else { "#fff" };
             (format!("{value:.*}", plot.digits), color(share), ink)
         }
         None => ("–".to_string(), "none".to_string(), canvas.theme.soft()),

@@ -66,14 +66,20 @@ pub(super) fn cautions(rows: &[Ranked]) -> Vec<String> {
         "{} learns less: {:.1} % on the newest task, where {} reaches {most:.1} %. What changes little forgets little.",
         best.name, newest.mean, learner.name
     );
-    if let Some(next) = rows.iter().find(|row| !row.learns_less) {
-        let _ = write!(
-            text,
-            " Of those within {LEARNS_LESS} points of {}, {} has the smallest gap ({DECIDES} {}).",
-            learner.name,
-            next.name,
-            shown(&next.gap, 3)
-        );
+    match rows.iter().find(|row| !row.learns_less) {
+        Some(next) if next.name != learner.name => {
+            let _ = write!(
+                text,
+                " Of those within {LEARNS_LESS} points of {}, {} has the smallest gap ({DECIDES} {}).",
+                learner.name,
+                next.name,
+                shown(&next.gap, 3)
+            );
+        }
+        Some(next) => {
+            let _ = write!(text, " The gap of {} is larger ({DECIDES} {}).", next.name, shown(&next.gap, 3));
+        }
+        None => {}
     }
     vec![text]
 }
@@ -128,7 +134,7 @@ mod tests {
             "{cautions:?}"
         );
         assert!(
-            cautions[0].ends_with("b has the smallest gap (avg-SG 0.020 [0.020, 0.020])."),
+            cautions[0].ends_with("The gap of b is larger (avg-SG 0.020 [0.020, 0.020])."),
             "{cautions:?}"
         );
         assert_eq!(super::cautions(&rows[1..]), Vec::<String>::new());
