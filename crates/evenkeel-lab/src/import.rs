@@ -73,12 +73,11 @@ impl ImportError {
 /// The runs of a log, in the format of that name or in the one that it looks like.
 pub fn read(path: &Path, format: Option<&str>) -> Result<Vec<LoggedRun>, ImportError> {
     let names = || FORMATS.map(|format| format.name).join(", ");
-    let found = match format {
-        Some(name) => FORMATS.iter().find(|format| format.name == name),
-        None => {
-            let head = head(path)?;
-            FORMATS.iter().find(|format| (format.recognises)(path, &head))
-        }
+    let found = if let Some(name) = format {
+        FORMATS.iter().find(|format| format.name == name)
+    } else {
+        let head = head(path)?;
+        FORMATS.iter().find(|format| (format.recognises)(path, &head))
     };
     match found {
         Some(format) => (format.read)(path),

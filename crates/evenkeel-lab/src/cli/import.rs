@@ -89,14 +89,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         say!("note: {note}");
     }
     let Some(out) = &args.out else {
-        return match &curves[..] {
-            [curve] => print(&text_of(curve)?).map(|()| ExitCode::SUCCESS),
-            _ => {
-                let message =
-                    format!("{} runs: --out mine.csv writes mine-0.csv, mine-1.csv, …", curves.len());
-                Err(BadInput(message).into())
-            }
-        };
+        if let [curve] = &curves[..] {
+            print(&text_of(curve)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let message = format!("{} runs: --out mine.csv writes mine-0.csv, mine-1.csv, …", curves.len());
+        return Err(BadInput(message).into());
     };
     let names: Vec<&str> = runs.iter().map(|(_, run)| run.name.as_str()).collect();
     for (path, (curve, name)) in outputs(out, &names).iter().zip(curves.iter().zip(&names)) {

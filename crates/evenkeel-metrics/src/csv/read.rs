@@ -78,6 +78,7 @@ fn parse(file: &mut (impl Read + Seek), growing: bool) -> Result<Curve, (Option<
 }
 
 /// Where in a file something is wrong.
+#[derive(Clone, Copy)]
 enum Place {
     /// In what is read from this byte on.
     Byte(u64),

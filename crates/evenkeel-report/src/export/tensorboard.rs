@@ -41,7 +41,7 @@ fn scalars(point: &Point) -> Vec<Value> {
     let named = named.into_iter().map(|(tag, value)| (tag.to_string(), value));
     let others = (2..).zip(&point.task_acc).map(|(task, value)| (format!("task{task}/accuracy"), *value));
     let present = named.chain(others).filter_map(|(tag, value)| Some((tag, value?)));
-    present.map(|(tag, value)| Value { tag, simple_value: Some(value as f32), ..Value::default() }).collect()
+    present.map(|(tag, value)| Value { tag, simple: Some(value as f32), ..Value::default() }).collect()
 }
 
 #[cfg(test)]
@@ -63,6 +63,6 @@ mod tests {
         assert_eq!(events[0].file_version.as_deref(), Some("brain.Event:2"));
         let values = &events[1].summary.as_ref().unwrap().value;
         assert_eq!((events[1].step, events[1].wall_time, values.len()), (1, 110.0, 2));
-        assert_eq!((values[0].tag.as_str(), values[0].simple_value), ("task1/accuracy", Some(98.5)));
+        assert_eq!((values[0].tag.as_str(), values[0].simple), ("task1/accuracy", Some(98.5)));
     }
 }

@@ -24,8 +24,9 @@ pub(super) struct Summary {
 pub(super) struct Value {
     #[prost(string, tag = "1")]
     pub(super) tag: String,
+    /// `simple_value`.
     #[prost(float, optional, tag = "2")]
-    pub(super) simple_value: Option<f32>,
+    pub(super) simple: Option<f32>,
     /// Where newer writers put what `simple_value` was for.
     #[prost(message, optional, tag = "8")]
     pub(super) tensor: Option<Tensor>,
@@ -61,7 +62,7 @@ pub(super) struct Plugin {
 impl Value {
     /// The number, if it is one: in single precision, as nearly all writers have it, or in double.
     pub(super) fn scalar(&self) -> Option<f64> {
-        if let Some(value) = self.simple_value {
+        if let Some(value) = self.simple {
             return Some(plain(value));
         }
         let plugin = self.metadata.as_ref().and_then(|metadata| metadata.plugin.as_ref());
@@ -97,7 +98,7 @@ mod tests {
         let one = Tensor { dtype: 1, ..Tensor::default() };
         let two = Tensor { dtype: 2, ..Tensor::default() };
         let cases = [
-            Value { simple_value: Some(0.06), ..Value::default() },
+            Value { simple: Some(0.06), ..Value::default() },
             tensor(Tensor { floats: vec![0.06], ..one.clone() }),
             tensor(Tensor { content: 0.06_f32.to_le_bytes().to_vec(), ..one.clone() }),
             tensor(Tensor { doubles: vec![0.06], ..two.clone() }),
