@@ -45,6 +45,8 @@ pub struct Ranked {
     /// Whether others learn the new tasks much better.
     pub learns_less: bool,
     /// Seconds of the median run, where they are known.
+    // Not in `summary.json`, which is the same for the same runs.
+    #[serde(skip)]
     pub seconds: Option<f64>,
     /// Whether the best one's gap is smaller than this one's; nothing for the best.
     pub best_is_smaller: Option<Verdict>,

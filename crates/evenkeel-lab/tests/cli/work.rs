@@ -27,7 +27,8 @@ fn two_workers_on_one_folder_do_what_was_described() {
     }
     must_succeed(&mut small_run(alone.path(), &arguments));
     assert_eq!(curves(shared.path()), curves(alone.path()));
-    let summary = |folder: &tempfile::TempDir| std::fs::read(folder.path().join("summary.json")).unwrap();
+    let summary =
+        |folder: &tempfile::TempDir| std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
     assert_eq!(summary(&shared), summary(&alone));
     assert!(run_dirs(shared.path()).iter().all(|dir| !dir.join("lease.json").exists()));
 }
