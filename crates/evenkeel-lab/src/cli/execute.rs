@@ -163,12 +163,11 @@ impl Work {
     pub(super) fn add_described(&mut self, spec: RunSpec) -> anyhow::Result<()> {
         let checked = spec.check()?;
         let same = |known: &RunSpec| known.settings == checked.settings;
-        let iterations = match self.specs.iter().position(same) {
-            Some(known) => self.iterations[known],
-            None => {
-                let data = self.decoded.load(&checked.settings)?;
-                checked.settings.end_of(cut(&checked.settings, checked.seed, data)?.stream.len())
-            }
+        let iterations = if let Some(known) = self.specs.iter().position(same) {
+            self.iterations[known]
+        } else {
+            let data = self.decoded.load(&checked.settings)?;
+            checked.settings.end_of(cut(&checked.settings, checked.seed, data)?.stream.len())
         };
         self.iterations.push(iterations);
         self.specs.push(spec);

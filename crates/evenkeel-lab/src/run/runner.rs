@@ -201,9 +201,8 @@ fn work(
         }
         match run_worker(
             &dir,
-            &specs[index].settings.device,
+            &specs[index],
             options,
-            options.decoded.get(&specs[index].settings.data_key()),
             dead.as_deref(),
             workers,
             || tell(Event::Started(index)),
@@ -234,9 +233,8 @@ fn work(
 
 fn run_worker(
     dir: &Path,
-    device: &str,
+    spec: &RunSpec,
     options: &Options,
-    decoded: Option<&PathBuf>,
     dead_lease: Option<&str>,
     workers: &Workers,
     started: impl Fn(),
@@ -253,12 +251,13 @@ fn run_worker(
         Ok(path) => path,
         Err(error) => return failed(error),
     };
+    let decoded = options.decoded.get(&spec.settings.data_key());
     let child = Command::new(executable)
         .arg("worker")
         .arg(dir)
         .arg("--stop-with-stdin")
         // Burn puts the state of an optimizer that it loads on its default device, which is to be no other than this.
-        .env("BURN_DEVICE", device)
+        .env("BURN_DEVICE", &spec.settings.device)
         .args(["--threads", &options.threads.to_string()])
         .args(["--checkpoint-seconds", &options.checkpoint_every.as_secs_f64().to_string()])
         .args(options.keep_weights.then_some("--keep-weights"))
