@@ -7,6 +7,7 @@ mod thin;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::palette::COLORS;
 pub use self::palette::{Color, Dash, Style};
 
 /// A figure: panels in rows of `columns`.

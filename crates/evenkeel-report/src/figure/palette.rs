@@ -41,7 +41,8 @@ pub struct Style {
     pub dash: Dash,
 }
 
-const COLORS: [Color; 8] = [
+/// All colours of series, in the order in which they are given out.
+pub(crate) const COLORS: [Color; 8] = [
     Color::Orange,
     Color::Blue,
     Color::Green,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::figure::{Color, Dash};
+use crate::figure::{COLORS, Color, Dash};
 
 /// Colours of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,17 +16,6 @@ pub enum Theme {
     /// CSS variables of the page that the drawing is part of.
     Page,
 }
-
-const COLORS: [Color; 8] = [
-    Color::Orange,
-    Color::Blue,
-    Color::Green,
-    Color::Grey,
-    Color::Cyan,
-    Color::Purple,
-    Color::Red,
-    Color::Brown,
-];
 
 impl Theme {
     /// Background.
