@@ -161,6 +161,15 @@ impl TaskSampler {
         }
     }
 
+    /// Examples of the replay buffer alone, drawn independently of the batches; none if it is empty.
+    pub fn of_buffer(&self, iteration: u64, size: usize) -> Vec<ExampleId> {
+        let (buffer, mut rng) = (self.buffer(), generator(self.seed, *b"rehearse", iteration));
+        if buffer.is_empty() {
+            return Vec::new();
+        }
+        (0..size).map(|_| buffer[below(&mut rng, buffer.len())]).collect()
+    }
+
     /// The replay buffer in use; empty under joint training and in task 1.
     pub fn buffer(&self) -> &[ExampleId] {
         match &self.plan {
@@ -227,6 +236,16 @@ mod tests {
         }
         assert_eq!(counts.iter().sum::<usize>(), 400 * 50);
         assert!(chi_square(&counts) < 50.0, "{}", chi_square(&counts));
+    }
+
+    #[test]
+    fn rehearsal_draws_from_the_buffer_alone() {
+        let stream = one_class_per_task(&[50, 30, 20]);
+        let sampler = Sampler::replay(3, 20).in_task(&stream, 3).unwrap();
+        let drawn = sampler.of_buffer(7, 40);
+        assert!(drawn.len() == 40 && drawn.iter().all(|id| sampler.buffer().contains(id)));
+        assert_ne!(drawn, sampler.of_buffer(8, 40));
+        assert!(Sampler::joint(3).in_task(&stream, 3).unwrap().of_buffer(7, 40).is_empty());
     }
 
     #[test]

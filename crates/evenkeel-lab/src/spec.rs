@@ -114,6 +114,9 @@ pub struct OptimizerSpec {
     /// left it (an oracle too).
     #[serde(default, skip_serializing_if = "is_false")]
     pub freeze: bool,
+    /// Evaluate an exponential moving average of the weights with this decay, instead of the weights that are trained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub average: Option<f64>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde asks for
@@ -127,6 +130,7 @@ impl OptimizerSpec {
         let mut parameters = self.rule_parameters();
         parameters.insert("reset".into(), self.reset.into());
         parameters.insert("freeze".into(), self.freeze.into());
+        parameters.insert("average".into(), self.average.into());
         parameters
     }
 

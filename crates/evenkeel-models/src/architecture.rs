@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use burn::tensor::{Device, Tensor};
 use evenkeel::nn::Modulated;
+use evenkeel::optim::LayerInputs;
 use rand::Rng;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -83,6 +84,11 @@ pub trait Architecture: Modulated + Sized + Send + 'static {
     /// Whether all weights are under the gain: then a curvature in base coordinates is g² times that in effective ones.
     fn fully_modulated() -> bool {
         false
+    }
+
+    /// What comes into each layer for these images in evaluation mode, for methods that ask for it; `None` if it cannot say.
+    fn layer_inputs(&self, _x: Tensor<2>, _shape: InputShape) -> Option<Vec<LayerInputs>> {
+        None
     }
 
     /// The network with everything but its head frozen as it is now; `None` if it has no such part.

@@ -33,19 +33,24 @@
 //! Each is also a [`Method`], which asks for the gradients that it needs and says which weights are evaluated;
 //! [`optimizer`] finds one by its name. A new one is a file in this folder and a line in the list below.
 
+mod averaged;
 mod error;
 mod group;
+mod labels;
 mod method;
 mod record;
 mod registry;
 mod rule_optimizer;
+mod state;
 mod update;
+mod vector;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::averaged::Averaged;
 pub use self::error::OptimError;
 pub use self::group::group;
-pub use self::method::{Feedback, Gradients, Method, NotFinite};
+pub use self::method::{Feedback, Gradients, LayerInputs, Method, NotFinite, Objective, Outputs};
 pub use self::record::load_state;
 pub use self::registry::{NamedOptimizer, optimizer, optimizers};
 pub use self::rule_optimizer::RuleOptimizer;
@@ -72,6 +77,7 @@ pub trait MethodConfig {
 
 registry::rules! {
     NgmSgd = "ngm-sgd" in ngm_sgd: NgmSgdConfig;
+    EvenKeel = "evenkeel" in even_keel: EvenKeelConfig;
     Sgd = "sgd" in sgd: SgdConfig;
     Adam = "adam" in adam: AdamConfig;
     EntropyLr = "entropy-lr" in entropy_lr: EntropyLrConfig;
@@ -79,4 +85,20 @@ registry::rules! {
     AdamW = "adamw" in adamw: AdamWConfig;
     Lion = "lion" in lion: LionConfig;
     RmsProp = "rmsprop" in rmsprop: RmsPropConfig;
+    Warmup = "warmup" in warmup: WarmupConfig;
+    Restart = "restart" in restart: RestartConfig;
+    Cautious = "cautious" in cautious: CautiousConfig;
+    CautiousAdam = "cautious-adam" in cautious_adam: CautiousAdamConfig;
+    Spam = "spam" in spam: SpamConfig;
+    ScheduleFree = "schedule-free" in schedule_free: ScheduleFreeConfig;
+    Lookahead = "lookahead" in lookahead: LookaheadConfig;
+    Trac = "trac" in trac: TracConfig;
+    Sam = "sam" in sam: SamConfig;
+    Cflat = "cflat" in cflat: CflatConfig;
+    Temperature = "temperature" in temperature: TemperatureConfig;
+    Agem = "agem" in agem: AgemConfig;
+    Lpr = "lpr" in lpr: LprConfig;
+    ErAce = "er-ace" in er_ace: ErAceConfig;
+    Mkd = "mkd" in mkd: MkdConfig;
+    ClsEr = "cls-er" in cls_er: ClsErConfig;
 }

@@ -4,13 +4,13 @@ mod device;
 
 use burn::module::{Module, Param};
 use burn::optim::GradientsParams;
-use burn::tensor::Tensor;
+use burn::tensor::{Int, Tensor};
 use device::device;
 use evenkeel::gain::{Gain, GainConfig};
 use evenkeel::nn::Modulated;
 use evenkeel::optim::{
-    AdamConfig, EntropyLrConfig, Feedback, Gradients, Method, NgmSgdConfig, NotFinite, Rule, SgdConfig,
-    optimizer, optimizers,
+    AdamConfig, EntropyLrConfig, Feedback, Gradients, LayerInputs, Method, NgmSgdConfig, NotFinite,
+    Objective, Outputs, Rule, SgdConfig, optimizer, optimizers,
 };
 
 /// `L = Σ aᵢ wᵢ²` with curvatures that differ by a factor of ten.
@@ -57,8 +57,17 @@ struct Exact {
 }
 
 impl Feedback<Quadratic> for Exact {
-    fn gradients(&mut self, model: &Quadratic) -> Result<Gradients, NotFinite> {
+    /// Losses that look at logits see two rows of them, in which the right class is hardly preferred; the quadratic is added.
+    fn gradients_of(
+        &mut self,
+        model: &Quadratic,
+        objective: &mut dyn FnMut(Outputs) -> Objective,
+    ) -> Result<Gradients, NotFinite> {
         self.asked += 1;
+        let device = model.w.device();
+        let logits = Tensor::<2>::from_data([[0.1, 0.0], [0.0, 0.1]], &device);
+        let labels = Tensor::<1, Int>::from_data([0, 1], &device);
+        drop(objective(Outputs { logits, labels, replayed: 1 }));
         let loss = model.loss();
         let value = f64::from(loss.clone().into_scalar::<f32>());
         let of = GradientsParams::from_grads(loss.backward(), model);
@@ -69,10 +78,18 @@ impl Feedback<Quadratic> for Exact {
         }
     }
 
+    fn logits(&mut self, model: &Quadratic) -> Tensor<2> {
+        Tensor::<2>::from_data([[0.2, 0.0], [0.0, 0.2]], &model.w.device().inner())
+    }
+
     fn draw_again(&mut self) {}
 
     fn gradients_on_old_tasks(&mut self, _: &Quadratic) -> Result<Option<Gradients>, NotFinite> {
         Ok(None)
+    }
+
+    fn layer_inputs_on_old_tasks(&mut self, _: &Quadratic, _: usize) -> Option<Vec<LayerInputs>> {
+        None
     }
 
     fn since_switch(&self) -> u64 {
@@ -88,14 +105,18 @@ fn step(method: &mut Box<dyn Method<Quadratic>>, model: Quadratic) -> Quadratic 
 fn all() -> impl Iterator<Item = (&'static str, Rule)> {
     optimizers().map(|known| {
         let mut json = serde_json::to_value(known.rule()).unwrap();
-        let slow = ["lion", "adam", "adamw", "rmsprop"].contains(&known.name);
+        let slow =
+            ["lion", "adam", "adamw", "rmsprop", "cautious-adam", "spam", "trac"].contains(&known.name);
         json["lr"] = if slow { 0.02 } else { 0.05 }.into();
         (known.name, serde_json::from_value(json).unwrap())
     })
 }
 
+/// The method as it is before its first step.
 fn method(rule: &Rule) -> Box<dyn Method<Quadratic>> {
-    rule.method().unwrap()
+    let mut method = rule.method().unwrap();
+    method.prepare(Quadratic::new());
+    method
 }
 
 #[test]

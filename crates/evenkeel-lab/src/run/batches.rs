@@ -87,26 +87,26 @@ fn draw<'a>(
             current = Some((task, examples));
         }
         let (_, examples) = current.as_ref().expect("set above");
-        gather(settings, data, &sampler, examples, (iteration, settings.arrived(iteration)))
+        let chosen = examples.drifting(iteration, settings.arrived(iteration), settings.batch);
+        gather(settings, data, &sampler, &chosen, iteration)
     })
 }
 
-/// The batch at one position, while so much of the task has arrived.
+/// These examples as the batch at one position, which decides how they are augmented.
 fn gather(
     settings: &Settings,
     data: &Prepared,
     sampler: &Sampler,
-    examples: &TaskSampler,
-    (position, arrived): (u64, f64),
+    chosen: &[ExampleId],
+    position: u64,
 ) -> Batch {
-    let chosen: Vec<ExampleId> = examples.drifting(position, arrived, settings.batch);
     let (mut images, mut labels) = (Vec::new(), Vec::new());
     match settings.crop_padding {
-        None => data.stream.gather(&chosen, &data.normalization, &mut images, &mut labels),
+        None => data.stream.gather(chosen, &data.normalization, &mut images, &mut labels),
         Some(padding) => {
             let mut rng = sampler.augmentation(position);
             let augment = (CropFlip { padding, flip: true }, &mut rng);
-            data.stream.gather_augmented(&chosen, augment, &data.normalization, &mut images, &mut labels);
+            data.stream.gather_augmented(chosen, augment, &data.normalization, &mut images, &mut labels);
         }
     }
     Batch { images, labels }
@@ -131,13 +131,43 @@ impl<'a> Draw<'a> {
     pub(super) fn another(&mut self, device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
         let settings = &self.spec.settings;
         let (task, arrived) = (settings.task_of(self.iteration), settings.arrived(self.iteration));
-        self.of_task(task, arrived, &sampler(self.spec), device)
+        let sampler = sampler(self.spec);
+        let position = self.next_position();
+        let chosen = self.in_task(&sampler, task).drifting(position, arrived, settings.batch);
+        gather(settings, self.data, &sampler, &chosen, position).into_tensors(device)
     }
 
-    /// A batch of all tasks before the present one; `None` in the first.
-    pub(super) fn of_old_tasks(&mut self, device: &Device) -> Option<(Tensor<2>, Tensor<1, Int>)> {
-        let task = self.spec.settings.task_of(self.iteration);
-        (task > 1).then(|| self.of_task(task - 1, 1.0, &Sampler::joint(self.spec.seed), device))
+    /// So many examples of what is left of the tasks before the present one: all their data under joint training, the buffer under
+    /// replay; `None` in the first task, and where nothing is left.
+    pub(super) fn of_old_tasks(
+        &mut self,
+        examples: usize,
+        device: &Device,
+    ) -> Option<(Tensor<2>, Tensor<1, Int>)> {
+        let settings = &self.spec.settings;
+        let task = settings.task_of(self.iteration);
+        if task == 1 {
+            return None;
+        }
+        let (sampler, position) = (sampler(self.spec), self.next_position());
+        let chosen = match settings.replay {
+            Some(_) => self.in_task(&sampler, task).of_buffer(position, examples),
+            None => self.in_task(&sampler, task - 1).batch(position, examples),
+        };
+        let found = !chosen.is_empty();
+        found.then(|| gather(settings, self.data, &sampler, &chosen, position).into_tensors(device))
+    }
+
+    /// Examples per batch.
+    pub(super) fn batch(&self) -> usize {
+        self.spec.settings.batch
+    }
+
+    /// How many examples at the end of the iteration's own batch come from the replay buffer.
+    pub(super) fn replayed(&self) -> usize {
+        let settings = &self.spec.settings;
+        let rehearses = settings.replay.is_some_and(|capacity| capacity > 0);
+        if rehearses && settings.task_of(self.iteration) > 1 { settings.batch / 2 } else { 0 }
     }
 
     /// Iterations done since the last switch.
@@ -145,17 +175,13 @@ impl<'a> Draw<'a> {
         self.spec.settings.since_switch(self.iteration)
     }
 
-    fn of_task(
-        &mut self,
-        task: usize,
-        arrived: f64,
-        sampler: &Sampler,
-        device: &Device,
-    ) -> (Tensor<2>, Tensor<1, Int>) {
+    fn next_position(&mut self) -> u64 {
         self.drawn += 1;
-        let position = self.drawn * FURTHER_DRAWS + self.iteration;
-        let examples = sampler.in_task(&self.data.stream, task).expect("the task has begun");
-        gather(&self.spec.settings, self.data, sampler, &examples, (position, arrived)).into_tensors(device)
+        self.drawn * FURTHER_DRAWS + self.iteration
+    }
+
+    fn in_task(&self, sampler: &Sampler, task: usize) -> TaskSampler {
+        sampler.in_task(&self.data.stream, task).expect("the task has begun")
     }
 }
 
@@ -180,8 +206,8 @@ mod tests {
         assert_ne!(own.0.into_data(), first.0.clone().into_data());
         assert_ne!(first.0.clone().into_data(), second.0.into_data());
         assert_eq!(first.0.into_data(), Draw::new(&spec, &data, 8).another(&device).0.into_data());
-        assert!(labels(further.of_old_tasks(&device).unwrap()).iter().all(|label| *label < 4));
+        assert!(labels(further.of_old_tasks(40, &device).unwrap()).iter().all(|label| *label < 4));
         assert_eq!(further.since_switch(), 1);
-        assert!(Draw::new(&spec, &data, 2).of_old_tasks(&device).is_none());
+        assert!(Draw::new(&spec, &data, 2).of_old_tasks(40, &device).is_none());
     }
 }

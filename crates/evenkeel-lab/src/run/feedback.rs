@@ -3,8 +3,7 @@
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor};
 use evenkeel::entropy::mean_entropy;
-use evenkeel::nn::cross_entropy;
-use evenkeel::optim::{Feedback, Gradients, NotFinite};
+use evenkeel::optim::{Feedback, Gradients, LayerInputs, NotFinite, Objective, Outputs};
 use evenkeel_models::{Architecture, Frozen, InputShape};
 
 use super::batches::Draw;
@@ -34,14 +33,20 @@ pub(crate) struct BatchFeedback<'a, N> {
 
 impl<N: Architecture> BatchFeedback<'_, N> {
     /// Forward with W = g·w, and backward.
-    fn pass(&self, model: &N, (x, y): (Tensor<2>, Tensor<1, Int>)) -> (Seen, Option<GradientsParams>) {
+    fn pass(
+        &self,
+        model: &N,
+        (x, labels): (Tensor<2>, Tensor<1, Int>),
+        replayed: usize,
+        objective: &mut dyn FnMut(Outputs) -> Objective,
+    ) -> (Seen, Option<GradientsParams>) {
         let logits = match self.frozen {
             Some(frozen) => frozen.forward(model, x),
             None => model.forward(x, self.shape),
         };
+        let accuracy = self.with_accuracy.then(|| batch_accuracy(&logits, &labels));
+        let Objective { loss, logits } = objective(Outputs { logits, labels, replayed });
         let entropy = mean_entropy(&logits);
-        let accuracy = self.with_accuracy.then(|| batch_accuracy(&logits, &y));
-        let loss = cross_entropy(logits, y);
         let seen = Seen { loss: f64::from(loss.clone().into_scalar::<f32>()), entropy, accuracy };
         let gradients = seen.loss.is_finite().then(|| GradientsParams::from_grads(loss.backward(), model));
         (seen, gradients)
@@ -54,10 +59,18 @@ fn checked((seen, gradients): (Seen, Option<GradientsParams>)) -> Result<Gradien
 }
 
 impl<N: Architecture> Feedback<N> for BatchFeedback<'_, N> {
-    fn gradients(&mut self, model: &N) -> Result<Gradients, NotFinite> {
-        let passed = self.pass(model, self.batch.clone());
+    fn gradients_of(
+        &mut self,
+        model: &N,
+        objective: &mut dyn FnMut(Outputs) -> Objective,
+    ) -> Result<Gradients, NotFinite> {
+        let passed = self.pass(model, self.batch.clone(), self.draw.replayed(), objective);
         self.seen.get_or_insert(passed.0);
         checked(passed)
+    }
+
+    fn logits(&mut self, model: &N) -> Tensor<2> {
+        model.valid().forward_still(self.batch.0.clone().inner(), self.shape)
     }
 
     fn draw_again(&mut self) {
@@ -65,8 +78,13 @@ impl<N: Architecture> Feedback<N> for BatchFeedback<'_, N> {
     }
 
     fn gradients_on_old_tasks(&mut self, model: &N) -> Result<Option<Gradients>, NotFinite> {
-        let old = self.draw.of_old_tasks(self.device);
-        old.map(|batch| checked(self.pass(model, batch))).transpose()
+        let old = self.draw.of_old_tasks(self.draw.batch(), self.device);
+        old.map(|batch| checked(self.pass(model, batch, 0, &mut Objective::cross_entropy))).transpose()
+    }
+
+    fn layer_inputs_on_old_tasks(&mut self, model: &N, examples: usize) -> Option<Vec<LayerInputs>> {
+        let (x, _) = self.draw.of_old_tasks(examples, self.device)?;
+        model.valid().layer_inputs(x.inner(), self.shape)
     }
 
     fn since_switch(&self) -> u64 {

@@ -2,7 +2,8 @@
 
 use burn::store::ModuleRecord;
 use burn::tensor::{Bytes, Device, Int, Tensor};
-use evenkeel::optim::{Method, NotFinite, OptimError};
+use evenkeel::ema::EmaConfig;
+use evenkeel::optim::{Averaged, Method, NotFinite, OptimError};
 use evenkeel_models::{Architecture, Frozen, InputShape};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -48,6 +49,9 @@ impl<N: Architecture> Learner<N> {
         rng.set_stream(INIT_STREAM);
         let shape = data.input_shape();
         let mut method = spec.optimizer.rule.method()?;
+        if let Some(decay) = spec.optimizer.average {
+            method = Box::new(Averaged::new(method, EmaConfig::new(decay)));
+        }
         let model = N::init(config, shape, data.stream.outputs(), &mut rng, device);
         Ok(Self { model: method.prepare(model), method, frozen: None, shape })
     }

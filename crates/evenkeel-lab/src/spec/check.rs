@@ -103,6 +103,9 @@ impl OptimizerSpec {
             );
             return Err(bad(&format!("{}.freeze", self.name), reason));
         }
+        if let Some(decay) = self.average.filter(|decay| !(0.0..1.0).contains(decay)) {
+            return Err(bad(&format!("{}.average", self.name), format!("must be in [0, 1), got {decay}")));
+        }
         self.rule.check().map_err(|error| bad(&self.name, error.to_string()))
     }
 }

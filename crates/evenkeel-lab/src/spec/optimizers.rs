@@ -1,50 +1,93 @@
-//! The optimizers that have a name: those of the library, and oracles that a run makes of them.
+//! The optimizers that have a name: those of the library, and variants that a run option makes of them.
 
 use evenkeel::optim::{NamedOptimizer, optimizer, optimizers};
 
 use super::{Benchmark, OptimizerSpec};
 
-/// An optimizer of the library with a run option that makes an oracle of it.
-struct Oracle {
+/// An optimizer of the library with a run option.
+struct Variant {
     name: &'static str,
     shown: &'static str,
     summary: &'static str,
     base: &'static str,
     reset: bool,
     freeze: bool,
+    average: Option<f64>,
 }
 
-const ORACLES: [Oracle; 3] = [
-    Oracle {
+/// The decay of Soutif-Cormerais et al. (2023).
+const AVERAGE: Option<f64> = Some(0.99);
+
+const VARIANTS: [Variant; 7] = [
+    Variant {
         name: "msgd-reset",
         shown: "MSGD-reset",
         summary: "msgd, state cleared at each task switch (oracle)",
         base: "msgd",
         reset: true,
         freeze: false,
+        average: None,
     },
-    Oracle {
+    Variant {
         name: "adam-reset",
         shown: "Adam-reset",
         summary: "adam, state cleared at each task switch (oracle)",
         base: "adam",
         reset: true,
         freeze: false,
+        average: None,
     },
-    Oracle {
+    Variant {
         name: "msgd-frozen",
         shown: "MSGD-frozen",
         summary: "msgd, only the head trains after task 1 (convolutional networks; oracle)",
         base: "msgd",
         reset: false,
         freeze: true,
+        average: None,
+    },
+    Variant {
+        name: "ema-sgd",
+        shown: "EMA of SGD",
+        summary: "sgd, evaluated by an average of its weights (decay 0.99)",
+        base: "sgd",
+        reset: false,
+        freeze: false,
+        average: AVERAGE,
+    },
+    Variant {
+        name: "ema-msgd",
+        shown: "EMA of MSGD",
+        summary: "msgd, evaluated by an average of its weights (decay 0.99)",
+        base: "msgd",
+        reset: false,
+        freeze: false,
+        average: AVERAGE,
+    },
+    Variant {
+        name: "ema-adam",
+        shown: "EMA of Adam",
+        summary: "adam, evaluated by an average of its weights (decay 0.99)",
+        base: "adam",
+        reset: false,
+        freeze: false,
+        average: AVERAGE,
+    },
+    Variant {
+        name: "ema-ngm-sgd",
+        shown: "EMA of NGM-SGD",
+        summary: "ngm-sgd, evaluated by an average of its weights (decay 0.99)",
+        base: "ngm-sgd",
+        reset: false,
+        freeze: false,
+        average: AVERAGE,
     },
 ];
 
 /// Names and summaries, in the order of lists and tables.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     let library = optimizers().map(|optimizer| (optimizer.name, optimizer.summary));
-    library.chain(ORACLES.iter().map(|oracle| (oracle.name, oracle.summary)))
+    library.chain(VARIANTS.iter().map(|variant| (variant.name, variant.summary)))
 }
 
 /// Names of those that run when none is named.
@@ -59,17 +102,18 @@ pub fn rank(name: &str) -> usize {
 
 /// A name as tables show it; a name that is not registered is shown as it is.
 pub fn shown(name: &str) -> String {
-    let oracle = ORACLES.iter().find(|oracle| oracle.name == name).map(|oracle| oracle.shown);
-    oracle.or_else(|| optimizer(name).map(|known| known.shown)).unwrap_or(name).to_string()
+    let variant = VARIANTS.iter().find(|variant| variant.name == name).map(|variant| variant.shown);
+    variant.or_else(|| optimizer(name).map(|known| known.shown)).unwrap_or(name).to_string()
 }
 
 /// The optimizer of that name with the parameters that a benchmark gives it.
 pub fn on(benchmark: &Benchmark, name: &str) -> Option<OptimizerSpec> {
-    let oracle = ORACLES.iter().find(|oracle| oracle.name == name);
-    let known = optimizer(oracle.map_or(name, |oracle| oracle.base))?;
+    let variant = VARIANTS.iter().find(|variant| variant.name == name);
+    let known = optimizer(variant.map_or(name, |variant| variant.base))?;
     let rule = benchmark.tuned(known);
-    let (reset, freeze) = oracle.map_or((false, false), |oracle| (oracle.reset, oracle.freeze));
-    Some(OptimizerSpec { name: name.to_string(), rule, reset, freeze })
+    let (reset, freeze, average) =
+        variant.map_or((false, false, None), |variant| (variant.reset, variant.freeze, variant.average));
+    Some(OptimizerSpec { name: name.to_string(), rule, reset, freeze, average })
 }
 
 impl Benchmark {

@@ -6,6 +6,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor, activation::relu};
 use evenkeel::gain::Gain;
 use evenkeel::nn::Modulated;
+use evenkeel::optim::LayerInputs;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +130,15 @@ impl Architecture for Mlp {
 
     fn forward_still(&self, x: Tensor<2>, _: InputShape) -> Tensor<2> {
         Mlp::forward(self, x)
+    }
+
+    fn layer_inputs(&self, mut x: Tensor<2>, _: InputShape) -> Option<Vec<LayerInputs>> {
+        let inputs = self.layers().map(|layer| {
+            let rows = x.clone();
+            x = relu(layer.forward(rows.clone()));
+            LayerInputs { parameter: layer.weight.id, rows, places: 1 }
+        });
+        Some(inputs.collect())
     }
 
     fn gain(&self) -> f64 {

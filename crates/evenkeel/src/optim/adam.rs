@@ -72,7 +72,8 @@ impl MethodConfig for AdamConfig {
         "Adam; beta2 = 0.999 as in the paper's numbers (its text says 0.99)",
         |_| Rule::Adam(AdamConfig::new(0.001)),
     )
-    .by_default(3)];
+    .by_default(3)
+    .keeps(2)];
 
     fn check(&self) -> Result<(), OptimError> {
         check_moments([self.lr, self.eps, self.weight_decay], [self.beta1, self.beta2])

@@ -69,7 +69,8 @@ impl MethodConfig for AdamWConfig {
     const NAMED: &'static [NamedOptimizer] =
         &[NamedOptimizer::new("adamw", "AdamW", "Adam with decoupled weight decay 0.01", |_| {
             Rule::AdamW(AdamWConfig::new(0.001))
-        })];
+        })
+        .keeps(2)];
 
     fn check(&self) -> Result<(), OptimError> {
         check_moments([self.lr, self.eps, self.weight_decay], [self.beta1, self.beta2])

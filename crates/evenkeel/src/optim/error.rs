@@ -29,6 +29,16 @@ pub enum OptimError {
         /// What was given.
         value: f64,
     },
+    /// Another parameter outside its range.
+    #[error("{name} must be {range}, got {value}")]
+    Range {
+        /// The parameter.
+        name: &'static str,
+        /// What it may be.
+        range: &'static str,
+        /// What was given.
+        value: f64,
+    },
     /// Dampening outside its range.
     #[error("dampening must be in [0, 1], got {0}")]
     Dampening(f64),

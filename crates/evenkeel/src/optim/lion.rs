@@ -69,7 +69,8 @@ impl MethodConfig for LionConfig {
     const NAMED: &'static [NamedOptimizer] =
         &[NamedOptimizer::new("lion", "Lion", "Lion: the sign of an interpolated momentum", |_| {
             Rule::Lion(LionConfig::new(0.0001))
-        })];
+        })
+        .keeps(1)];
 
     fn check(&self) -> Result<(), OptimError> {
         not_negative("lr", self.lr)?;

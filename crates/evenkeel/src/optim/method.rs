@@ -1,10 +1,12 @@
 //! What a method of training is: it asks for gradients, moves the weights, and says which weights are evaluated.
 
-use burn::module::Module;
+use burn::module::{Module, ParamId};
 use burn::optim::GradientsParams;
+use burn::tensor::{Int, Tensor};
 use thiserror::Error;
 
 use super::OptimError;
+use crate::nn::cross_entropy;
 
 /// The loss is infinite or not a number: training has diverged.
 ///
@@ -28,21 +30,76 @@ pub struct Gradients {
     pub of: GradientsParams,
 }
 
+/// What a model says of the present batch.
+///
+/// The example of [`Method`] makes one.
+pub struct Outputs {
+    /// Logits, `[batch, classes]`.
+    pub logits: Tensor<2>,
+    /// The right classes.
+    pub labels: Tensor<1, Int>,
+    /// So many rows at the end come from a replay buffer.
+    pub replayed: usize,
+}
+
+/// What is minimised, and the logits whose entropy counts.
+///
+/// The example of [`Method`] makes one.
+pub struct Objective {
+    /// The loss.
+    pub loss: Tensor<1>,
+    /// The logits as the method reads them.
+    pub logits: Tensor<2>,
+}
+
+impl Objective {
+    /// The cross-entropy of the batch.
+    pub fn cross_entropy(Outputs { logits, labels, .. }: Outputs) -> Self {
+        Self { loss: cross_entropy(logits.clone(), labels), logits }
+    }
+}
+
+/// What came into a layer: one row for each use of its weights.
+pub struct LayerInputs {
+    /// The layer's weights.
+    pub parameter: ParamId,
+    /// The inputs, one row per example, or per example and place for a convolution.
+    pub rows: Tensor<2>,
+    /// Rows per example.
+    pub places: usize,
+}
+
 /// Where a method gets its gradients from during one iteration.
 ///
-/// The first call of [`gradients`](Self::gradients) is the iteration's own batch: what it sees is what is recorded. Everything else
+/// The first gradients that are asked for are of the iteration's own batch: what they see is what is recorded. Everything else
 /// is there for methods that need more than one gradient, a second batch, or an oracle that knows of tasks.
 ///
 /// The example of [`Method`] implements it.
 pub trait Feedback<M> {
-    /// Loss, entropy and gradients of `model` on the present batch. May be asked at any weights, any number of times.
-    fn gradients(&mut self, model: &M) -> Result<Gradients, NotFinite>;
+    /// Gradients of an objective of the method's own on the present batch. May be asked at any weights, any number of times.
+    fn gradients_of(
+        &mut self,
+        model: &M,
+        objective: &mut dyn FnMut(Outputs) -> Objective,
+    ) -> Result<Gradients, NotFinite>;
+
+    /// Loss, entropy and gradients of `model` on the present batch: [`gradients_of`](Self::gradients_of) the cross-entropy.
+    fn gradients(&mut self, model: &M) -> Result<Gradients, NotFinite> {
+        self.gradients_of(model, &mut Objective::cross_entropy)
+    }
+
+    /// Logits of the present batch in evaluation mode and without gradients, for the opinion of other weights.
+    fn logits(&mut self, model: &M) -> Tensor<2>;
 
     /// Moves on to another batch, drawn independently from the same data.
     fn draw_again(&mut self);
 
     /// The same on a batch of the tasks before this one; `None` in the first task. An oracle: it needs the old data.
     fn gradients_on_old_tasks(&mut self, model: &M) -> Result<Option<Gradients>, NotFinite>;
+
+    /// What comes into the layers of `model`, in evaluation mode, for so many examples of the tasks before this one; `None` in the first
+    /// task. An oracle: it needs the old data.
+    fn layer_inputs_on_old_tasks(&mut self, model: &M, examples: usize) -> Option<Vec<LayerInputs>>;
 
     /// Iterations done since the last task switch. An oracle: it needs to be told of the switch.
     fn since_switch(&self) -> u64;
@@ -52,7 +109,8 @@ pub trait Feedback<M> {
 ///
 /// ```
 /// use burn::{module::Module, nn::LinearConfig, optim::GradientsParams, tensor::{Device, Int, Tensor}};
-/// use evenkeel::{entropy::mean_entropy, nn::{Modulated, cross_entropy}, optim::{Feedback, Gradients, Method, NotFinite, optimizer}};
+/// use evenkeel::{entropy::mean_entropy, nn::Modulated};
+/// use evenkeel::optim::{Feedback, Gradients, LayerInputs, Method, NotFinite, Objective, Outputs, optimizer};
 /// # use evenkeel::gain::Gain;
 ///
 /// // A model of your own: `with_gain` may do nothing if you never train it under a gain.
@@ -63,15 +121,20 @@ pub trait Feedback<M> {
 /// // Where its gradients come from.
 /// struct Batch { x: Tensor<2>, y: Tensor<1, Int> }
 /// impl Feedback<Model> for Batch {
-///     fn gradients(&mut self, model: &Model) -> Result<Gradients, NotFinite> {
+///     fn gradients_of(
+///         &mut self,
+///         model: &Model,
+///         objective: &mut dyn FnMut(Outputs) -> Objective,
+///     ) -> Result<Gradients, NotFinite> {
 ///         let logits = model.layer.forward(self.x.clone());
-///         let entropy = mean_entropy(&logits);
-///         let loss = cross_entropy(logits, self.y.clone());
-///         let value = f64::from(loss.clone().into_scalar::<f32>());
+///         let Objective { loss, logits } = objective(Outputs { logits, labels: self.y.clone(), replayed: 0 });
+///         let (value, entropy) = (f64::from(loss.clone().into_scalar::<f32>()), mean_entropy(&logits));
 ///         Ok(Gradients { loss: value, entropy, of: GradientsParams::from_grads(loss.backward(), model) })
 ///     }
+///     fn logits(&mut self, model: &Model) -> Tensor<2> { model.valid().layer.forward(self.x.clone().inner()) }
 ///     fn draw_again(&mut self) {}
 ///     fn gradients_on_old_tasks(&mut self, _: &Model) -> Result<Option<Gradients>, NotFinite> { Ok(None) }
+///     fn layer_inputs_on_old_tasks(&mut self, _: &Model, _: usize) -> Option<Vec<LayerInputs>> { None }
 ///     fn since_switch(&self) -> u64 { 0 }
 /// }
 ///
@@ -80,6 +143,7 @@ pub trait Feedback<M> {
 /// let mut batch = Batch { x: Tensor::ones([8, 4], &device), y: Tensor::zeros([8], &device) };
 /// // Any optimizer of the list, by name.
 /// let mut method: Box<dyn Method<Model>> = optimizer("lion").unwrap().rule().method()?;
+/// model = method.prepare(model);
 /// for _ in 0..10 {
 ///     model = method.step(model, &mut batch)?;
 /// }

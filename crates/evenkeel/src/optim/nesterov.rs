@@ -65,7 +65,8 @@ impl MethodConfig for NesterovConfig {
     const NAMED: &'static [NamedOptimizer] =
         &[NamedOptimizer::new("nesterov", "Nesterov", "SGD with Nesterov momentum 0.9", |_| {
             Rule::Nesterov(NesterovConfig::new(0.01))
-        })];
+        })
+        .keeps(1)];
 
     fn check(&self) -> Result<(), OptimError> {
         self.sgd().check()

@@ -20,6 +20,12 @@ pub struct NamedOptimizer {
     pub summary: &'static str,
     /// Its place among the optimizers that run when none is named; `None` if it is not one of them.
     pub rank: Option<u8>,
+    /// Gradients per step.
+    pub cost: u8,
+    /// Copies of the weights that it keeps beside those that are trained.
+    pub copies: u8,
+    /// Whether it has to be told of task switches, or needs the old data.
+    pub oracle: bool,
     /// The optimizer whose parameters for a benchmark it shares, if it is a variant of one.
     pub base: Option<&'static str>,
     /// Its rule with the default parameters, given those of the base.
@@ -34,12 +40,30 @@ impl NamedOptimizer {
         summary: &'static str,
         rule: fn(Option<Rule>) -> Rule,
     ) -> Self {
-        Self { name, shown, summary, rank: None, base: None, rule }
+        Self { name, shown, summary, rank: None, cost: 1, copies: 0, oracle: false, base: None, rule }
     }
 
     /// Runs by default, at this place in tables.
     pub(super) const fn by_default(mut self, rank: u8) -> Self {
         self.rank = Some(rank);
+        self
+    }
+
+    /// Asks for so many gradients per step.
+    pub(super) const fn costs(mut self, gradients: u8) -> Self {
+        self.cost = gradients;
+        self
+    }
+
+    /// Keeps so many copies of the weights.
+    pub(super) const fn keeps(mut self, copies: u8) -> Self {
+        self.copies = copies;
+        self
+    }
+
+    /// Has to be told of task switches, or needs the old data.
+    pub(super) const fn oracle(mut self) -> Self {
+        self.oracle = true;
         self
     }
 

@@ -80,7 +80,8 @@ impl MethodConfig for RmsPropConfig {
     const NAMED: &'static [NamedOptimizer] =
         &[NamedOptimizer::new("rmsprop", "RMSprop", "RMSprop without momentum, not centred", |_| {
             Rule::RmsProp(RmsPropConfig::new(0.001))
-        })];
+        })
+        .keeps(1)];
 
     fn check(&self) -> Result<(), OptimError> {
         not_negative("lr", self.lr)?;

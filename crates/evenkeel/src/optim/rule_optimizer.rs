@@ -5,10 +5,8 @@ use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::Bytes;
 
 use super::record::load_all;
+use super::state::{behind_header, header};
 use super::{Feedback, Method, NotFinite, OptimError};
-
-/// First line of a saved state; the second names the rule.
-const MAGIC: &str = "evenkeel optimizer 1";
 
 /// A Burn optimizer together with its learning rate and the way back to its initial state.
 ///
@@ -68,31 +66,14 @@ impl RuleOptimizer {
     /// It is keyed by the parameters' ids, which a Burn module record restores: load the module's record too.
     pub fn to_bytes(&self) -> Result<Vec<u8>, OptimError> {
         let state = self.optimizer.into_bytes().map_err(|error| OptimError::Record(error.to_string()))?;
-        Ok([self.header().as_bytes(), &state].concat())
+        Ok([header(self.kind).as_bytes(), &state].concat())
     }
 
     /// Replaces the state by one that [`to_bytes`](Self::to_bytes) wrote.
     pub fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), OptimError> {
-        let Some(state) = bytes.strip_prefix(self.header().as_bytes()) else {
-            return Err(self.refusal(bytes));
-        };
+        let state = behind_header(self.kind, bytes)?;
         self.optimizer = load_all(self.fresh.clone(), Bytes::from_bytes_vec(state.to_vec()))?;
         Ok(())
-    }
-
-    fn header(&self) -> String {
-        format!("{MAGIC}\n{}\n", self.kind)
-    }
-
-    /// What is wrong with bytes that do not begin as ours do.
-    fn refusal(&self, bytes: &[u8]) -> OptimError {
-        let mut lines = bytes.splitn(3, |byte| *byte == b'\n').map(String::from_utf8_lossy);
-        match (lines.next(), lines.next()) {
-            (Some(magic), Some(kind)) if magic == MAGIC => {
-                OptimError::Record(format!("it is of '{kind}', and this is '{}'", self.kind))
-            }
-            _ => OptimError::Record("it does not begin as one".into()),
-        }
     }
 
     /// [`to_bytes`](Self::to_bytes) behind a gain, or whatever follows the gain equation.

@@ -69,7 +69,8 @@ impl MethodConfig for SgdConfig {
         NamedOptimizer::new("msgd", "MSGD", "SGD with momentum 0.9", |_| {
             Rule::Sgd(SgdConfig::new(0.01).with_momentum(0.9))
         })
-        .by_default(2),
+        .by_default(2)
+        .keeps(1),
         NamedOptimizer::new("sgd", "SGD", "plain SGD", |_| Rule::Sgd(SgdConfig::new(0.1))).by_default(4),
     ];
 

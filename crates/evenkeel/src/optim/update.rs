@@ -45,6 +45,28 @@ pub(crate) fn scaled_quotient<const D: usize>(
     on_cpu.unwrap_or_else(|w| w - m.mul_scalar(rate) / v.sqrt().add_scalar(epsilon))
 }
 
+/// `⟨a, b⟩`, summed in f64; on the CPU in an order that does not depend on the number of threads.
+pub(crate) fn inner_product(a: &Tensor<1>, b: &Tensor<1>) -> f64 {
+    #[cfg(feature = "flex")]
+    {
+        use rayon::prelude::*;
+
+        use crate::cpu::{contiguous, flex};
+
+        let numbers = [a, b].map(|tensor| flex(tensor.clone()).map(contiguous));
+        let slice = |i: usize| numbers[i].as_ref().and_then(|numbers| numbers.as_slice::<f32>());
+        if let (Some(a), Some(b)) = (slice(0), slice(1)) {
+            let product = |a: &[f32], b: &[f32]| -> f64 {
+                a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+            };
+            let parts = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK)).map(|(a, b)| product(a, b));
+            return parts.collect::<Vec<f64>>().into_iter().sum();
+        }
+    }
+    let b = b.clone().to_device(&a.device());
+    (a.clone() * b).sum().into_data().iter::<f64>().sum()
+}
+
 /// Without a CPU backend there are no numbers to be had.
 #[cfg(not(feature = "flex"))]
 #[allow(clippy::result_large_err)]
@@ -107,6 +129,9 @@ mod tests {
         let (x, v) = (|i: usize| (i % 101) as f32 / 50.0 - 1.0, |i: usize| (i % 37) as f32 / 9.0);
         let sum = values(scaled_sum(0.9, tensor(v), -0.25, tensor(x)));
         let squares = values(scaled_sum_of_squares(0.9, tensor(v), 0.25, tensor(x)));
+        let product = inner_product(&tensor(v), &tensor(x));
+        let expected: f64 = (0..LEN).map(|i| f64::from(v(i)) * f64::from(x(i))).sum();
+        assert!((product - expected).abs() < 1e-9 * expected.abs().max(1.0), "{product} {expected}");
         let quotient = values(scaled_quotient(tensor(v), 0.1, tensor(x), tensor(v), 1e-3));
         for i in 0..LEN {
             let (x, v) = (x(i), v(i));
@@ -123,6 +148,7 @@ mod tests {
         let last = |tensor: Tensor<1>| tensor.into_data().try_to_vec::<f64>().unwrap()[LEN - 1];
         assert_eq!(last(scaled_sum(0.5, wide(3.0), 2.0, wide(4.0))), 9.5);
         assert_eq!(last(scaled_sum_of_squares(0.5, wide(3.0), 2.0, wide(4.0))), 33.5);
+        assert_eq!(inner_product(&wide(3.0), &wide(0.5)), 1.5 * LEN as f64);
         assert_eq!(last(scaled_quotient(wide(3.0), 2.0, wide(4.0), wide(9.0), 1.0)), 1.0);
     }
 }
