@@ -22,6 +22,7 @@ mod serve;
 mod start;
 mod status;
 mod submit;
+mod tune;
 mod work;
 mod worker;
 
@@ -40,6 +41,7 @@ use evenkeel_kernels::InstructionSet;
         evenkeel run split-digits --seeds 2    a first look without any download\n  \
         evenkeel run split-mnist               the paper's 4 optimizers, 5 seeds\n  \
         evenkeel reproduce --list              the paper's results and their cost\n  \
+        evenkeel tune split-mnist              its learning rates, by seeds of its own\n  \
         evenkeel status runs/split-mnist       how far it is\n  \
         evenkeel metrics runs/split-mnist      the tables again\n  \
         evenkeel report runs/split-mnist       all of it in one HTML file\n  \
@@ -59,6 +61,7 @@ enum Command {
     Run(run::Args),
     Work(work::Args),
     Submit(submit::Args),
+    Tune(tune::Args),
     Reproduce(reproduce::Args),
     Status(status::Args),
     Metrics(metrics::Args),
@@ -106,6 +109,7 @@ fn execute_command(command: Option<Command>) -> anyhow::Result<ExitCode> {
         Command::Run(args) => run::run(&args),
         Command::Work(args) => work::run(&args),
         Command::Submit(args) => submit::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Metrics(args) => metrics::run(&args),

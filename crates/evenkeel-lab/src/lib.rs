@@ -22,4 +22,5 @@ pub mod serve;
 pub mod slurm;
 pub mod spec;
 pub mod store;
+pub mod tune;
 mod words;

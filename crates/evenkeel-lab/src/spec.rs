@@ -22,7 +22,7 @@ pub use self::benchmarks::{BENCHMARKS, Benchmark};
 pub use self::check::{CheckedExperiment, CheckedRun};
 pub use self::error::ExperimentError;
 pub use self::experiment::Experiment;
-pub(crate) use self::keys::{flattened, keys_of, object, plain, suggest};
+pub(crate) use self::keys::{flattened, keys_of, object, parse_value, plain, suggest};
 pub use self::plan::Plan;
 use crate::run::probes::ProbeSpecs;
 

@@ -41,7 +41,7 @@ fn command(
     chosen: &[&OptimizerSpec],
 ) -> Vec<String> {
     let names: Vec<&str> = chosen.iter().map(|optimizer| optimizer.name.as_str()).collect();
-    let seeds = shown(seeds);
+    let seeds = seeds_shown(seeds);
     let (mut parameters, mut tables) = (Vec::new(), String::new());
     for optimizer in chosen {
         match optimizers::on(benchmark, &optimizer.name) {
@@ -82,22 +82,33 @@ pub(crate) fn changes(spec: &RunSpec) -> Vec<String> {
     changed.into_iter().map(|(key, value)| format!("{key}={}", plain(&value))).collect()
 }
 
-/// A variant: the named optimizer of the same rule, and what differs from it.
+/// A variant as a table of an experiment file.
 fn variant(benchmark: &Benchmark, optimizer: &OptimizerSpec) -> String {
-    let bases = optimizers::all().filter_map(|(name, _)| optimizers::on(benchmark, name));
-    let base = bases
-        .filter(|base| base.kind() == optimizer.kind())
-        .min_by_key(|base| changed(&base.parameters(), &optimizer.parameters()).len());
-    let Some(base) = base else { return String::new() };
-    let mut table = format!("\n[optimizer.{:?}]\nbase = {:?}\n", optimizer.name, base.name);
-    for (key, value) in changed(&base.parameters(), &optimizer.parameters()) {
+    let Some((base, changes)) = base_and_changes(benchmark, optimizer) else { return String::new() };
+    let mut table = format!("\n[optimizer.{:?}]\nbase = {base:?}\n", optimizer.name);
+    for (key, value) in changes {
         let _ = writeln!(table, "{key} = {value}");
     }
     table
 }
 
+/// The named optimizer that one is (or, for a variant, the nearest of the same rule), and what differs from it on this benchmark.
+pub(crate) fn base_and_changes(
+    benchmark: &Benchmark,
+    optimizer: &OptimizerSpec,
+) -> Option<(String, Vec<(String, Value)>)> {
+    let changes = |base: &OptimizerSpec| changed(&base.parameters(), &optimizer.parameters());
+    let same_rule = |base: &OptimizerSpec| base.kind() == optimizer.kind();
+    let own = optimizers::on(benchmark, &optimizer.name).filter(same_rule);
+    let base = own.or_else(|| {
+        let bases = optimizers::all().filter_map(|(name, _)| optimizers::on(benchmark, name));
+        bases.filter(same_rule).min_by_key(|base| changes(base).len())
+    })?;
+    Some((base.name.clone(), changes(&base)))
+}
+
 /// Keys of `now` that are not as in `before`; those that choose which others there are come first.
-fn changed(before: &Map<String, Value>, now: &Map<String, Value>) -> Vec<(String, Value)> {
+pub(crate) fn changed(before: &Map<String, Value>, now: &Map<String, Value>) -> Vec<(String, Value)> {
     let differs = |(key, value): &(&String, &Value)| before.get(*key) != Some(value);
     let mut keys: Vec<(String, Value)> =
         now.iter().filter(differs).map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -106,7 +117,7 @@ fn changed(before: &Map<String, Value>, now: &Map<String, Value>) -> Vec<(String
 }
 
 /// Seeds as `--seeds` takes them.
-fn shown(seeds: &[u64]) -> String {
+pub(crate) fn seeds_shown(seeds: &[u64]) -> String {
     let (first, last) = (seeds[0], seeds[seeds.len() - 1]);
     let contiguous = last - first + 1 == seeds.len() as u64;
     match (contiguous, first) {

@@ -46,6 +46,9 @@ fn with_names(command: Command) -> Command {
             let run = named(run, "optimizers", &optimizers);
             named(run, "against", &optimizers)
         })
+        .mut_subcommand("tune", |tune| {
+            named(named(tune, "experiment", &benchmarks), "optimizers", &optimizers)
+        })
         .mut_subcommand("reproduce", |reproduce| {
             named(named(reproduce, "name", &results), "benchmark", &benchmarks)
         })

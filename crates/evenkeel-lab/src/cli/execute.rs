@@ -145,15 +145,24 @@ impl Work {
         &self.iterations
     }
 
+    /// Forgets the runs, not their data.
+    pub(super) fn clear(&mut self) {
+        self.specs.clear();
+        self.iterations.clear();
+    }
+
     /// Adds the runs of an experiment. Its data is fetched and checked here, before the first iteration of any.
     pub(super) fn add(&mut self, experiment: &CheckedExperiment) -> Result<(), PrepareError> {
-        let prepared = cut(
-            &experiment.settings,
-            experiment.seeds.first().copied().unwrap_or(0),
-            self.decoded.load(&experiment.settings)?,
-        )?;
-        let specs = experiment.expand(prepared.data_sha256.as_deref());
-        let iterations = experiment.settings.end_of(prepared.stream.len());
+        let settings = &experiment.settings;
+        let (sha256, iterations) = match self.specs.iter().position(|known| known.settings == *settings) {
+            Some(known) => (self.specs[known].data_sha256.clone(), self.iterations[known]),
+            None => {
+                let seed = experiment.seeds.first().copied().unwrap_or(0);
+                let prepared = cut(settings, seed, self.decoded.load(settings)?)?;
+                (prepared.data_sha256, settings.end_of(prepared.stream.len()))
+            }
+        };
+        let specs = experiment.expand(sha256.as_deref());
         self.iterations.extend(specs.iter().map(|_| iterations));
         self.specs.extend(specs);
         Ok(())
@@ -185,6 +194,11 @@ pub(super) struct Ended {
 impl Ended {
     pub(super) fn stopped(&self) -> bool {
         self.stopped
+    }
+
+    /// Whether a run failed.
+    pub(super) fn failed(&self) -> bool {
+        !self.failed.is_empty()
     }
 
     /// The runs that failed as one error; a damaged one among `runs` is a failure too.

@@ -64,7 +64,7 @@ impl Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (selection, experiments) = (&args.selection, args.experiments()?);
-    let title = selection.experiment.as_str();
+    let title = selection.experiment();
     if args.processes.dry_run() {
         print(&rehearsal::plan(title, &Store::new(selection.out()), &experiments, &args.processes)?)?;
         return Ok(ExitCode::SUCCESS);

@@ -190,7 +190,7 @@ pub(crate) fn plain(value: &Value) -> String {
 }
 
 /// A value on the command line is JSON where it parses (`0.3`, `true`, `[0,45]`) and text otherwise.
-pub(super) fn parse_value(text: &str) -> Value {
+pub(crate) fn parse_value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()))
 }
 
