@@ -86,6 +86,11 @@ pub trait Architecture: Modulated + Sized + Send + 'static {
         false
     }
 
+    /// Whether it tells its [`layer_inputs`](Self::layer_inputs).
+    fn tells_layer_inputs() -> bool {
+        false
+    }
+
     /// What comes into each layer for these images in evaluation mode, for methods that ask for it; `None` if it cannot say.
     fn layer_inputs(&self, _x: Tensor<2>, _shape: InputShape) -> Option<Vec<LayerInputs>> {
         None

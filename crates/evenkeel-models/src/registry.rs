@@ -79,18 +79,20 @@ macro_rules! architectures {
             }
 
             /// Whether it has a part in front of its head, which can be frozen.
-    pub fn has_backbone(&self) -> bool {
-        struct HasBackbone;
-        impl Visit for HasBackbone {
-            type Output = bool;
-            fn visit<N: Architecture>(self, _: &N::Config) -> bool {
-                N::backbone().is_some()
+            pub fn has_backbone(&self) -> bool {
+                match self {
+                    $(Self::$network(_) => <$network as evenkeel::nn::Modulated>::backbone().is_some(),)+
+                }
             }
-        }
-        self.visit(HasBackbone)
-    }
 
-    /// Whether it can see such images; the reason if not. Its settings have passed [`check`](Self::check).
+            /// Whether it tells what comes into its layers, for methods that ask for it.
+            pub fn tells_layer_inputs(&self) -> bool {
+                match self {
+                    $(Self::$network(_) => $network::tells_layer_inputs(),)+
+                }
+            }
+
+            /// Whether it can see such images; the reason if not. Its settings have passed [`check`](Self::check).
             pub fn accepts(&self, shape: InputShape) -> Result<(), String> {
                 match self {
                     $(Self::$network(config) => $network::accepts(config, shape),)+

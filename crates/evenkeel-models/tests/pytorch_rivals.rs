@@ -159,7 +159,7 @@ fn check(case: &str, make: impl Fn() -> Box<dyn Method<Mlp>>) {
         let theirs = &fixture.cases[case][at];
         let deviations =
             [deviation(&model, &theirs.trained), deviation(&method.evaluated(&model), &theirs.evaluated)];
-        println!("{case} after {} steps: {deviations:.1e?}", step + 1);
+        println!("{case} after {} steps: {deviations:?}", step + 1);
         assert!(
             deviations.iter().all(|d| *d <= TOLERANCES[at]),
             "{case} after {} steps: {deviations:?}",

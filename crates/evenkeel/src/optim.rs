@@ -73,11 +73,16 @@ pub trait MethodConfig {
 
     /// The method, ready for its first step on a model of this kind.
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError>;
+
+    /// Whether it asks for [layer inputs](Feedback::layer_inputs_on_old_tasks), which not every model tells.
+    fn asks_for_layer_inputs(&self) -> bool {
+        false
+    }
 }
 
 registry::rules! {
     NgmSgd = "ngm-sgd" in ngm_sgd: NgmSgdConfig;
-    EvenKeel = "evenkeel" in even_keel: EvenKeelConfig;
+    EvenKeel = "even-keel" in even_keel: EvenKeelConfig;
     Sgd = "sgd" in sgd: SgdConfig;
     Adam = "adam" in adam: AdamConfig;
     EntropyLr = "entropy-lr" in entropy_lr: EntropyLrConfig;

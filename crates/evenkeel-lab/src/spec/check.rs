@@ -103,6 +103,13 @@ impl OptimizerSpec {
             );
             return Err(bad(&format!("{}.freeze", self.name), reason));
         }
+        if self.rule.asks_for_layer_inputs() && !settings.model.tells_layer_inputs() {
+            let reason = format!(
+                "asks for the inputs of every layer, which {} does not tell; choose a benchmark with the perceptron",
+                settings.model.shown()
+            );
+            return Err(bad(&self.name, reason));
+        }
         if let Some(decay) = self.average.filter(|decay| !(0.0..1.0).contains(decay)) {
             return Err(bad(&format!("{}.average", self.name), format!("must be in [0, 1), got {decay}")));
         }

@@ -132,6 +132,10 @@ impl Architecture for Mlp {
         Mlp::forward(self, x)
     }
 
+    fn tells_layer_inputs() -> bool {
+        true
+    }
+
     fn layer_inputs(&self, mut x: Tensor<2>, _: InputShape) -> Option<Vec<LayerInputs>> {
         let inputs = self.layers().map(|layer| {
             let rows = x.clone();

@@ -18,7 +18,7 @@ use crate::ema::EmaConfig;
 use crate::gain::{Gain, GainConfig};
 use crate::nn::Modulated;
 
-const KIND: &str = "evenkeel";
+const KIND: &str = "even-keel";
 
 /// Configuration of [`EvenKeel`].
 ///
@@ -83,7 +83,7 @@ impl EvenKeelConfig {
 
 impl MethodConfig for EvenKeelConfig {
     const NAMED: &'static [NamedOptimizer] = &[NamedOptimizer::new(
-        "evenkeel",
+        "even-keel",
         "EvenKeel",
         "a bounded gain on the normalised entropy, evaluated by a short average: no tuning",
         |_| Rule::EvenKeel(EvenKeelConfig::new()),

@@ -78,6 +78,10 @@ impl MethodConfig for LprConfig {
         let optimizer = RuleOptimizer::new(KIND, self.lr, SgdConfig::new(self.lr).init()?);
         Ok(Box::new(Lpr { config: self.clone(), optimizer, inverses: Vector::default(), steps: 0 }))
     }
+
+    fn asks_for_layer_inputs(&self) -> bool {
+        true
+    }
 }
 
 struct Lpr {

@@ -134,6 +134,11 @@ macro_rules! rules {
                 match self { $(Self::$variant(config) => config.check(),)* }
             }
 
+            /// See [`MethodConfig::asks_for_layer_inputs`].
+            pub fn asks_for_layer_inputs(&self) -> bool {
+                match self { $(Self::$variant(config) => config.asks_for_layer_inputs(),)* }
+            }
+
             /// The method, ready for its first step on a model of this kind.
             pub fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
                 match self { $(Self::$variant(config) => config.method(),)* }
