@@ -3,6 +3,7 @@
 //!
 //! [`groups`] puts runs together; [`ranking`] says who has the smallest gap and how certain that is; [`comparisons`] tests one
 //! optimizer against the others; [`claims`] tests what somebody says;
+//! [`noise_floor`] sets a gap against a control without a switch;
 //! `tables` and `figures` show it; [`summary`] is the same as JSON, [`terminal`] as text, [`section`] as a page.
 
 pub mod claims;
@@ -13,6 +14,7 @@ pub mod glossary;
 pub mod groups;
 pub mod left_out;
 pub mod mean_curves;
+pub mod noise_floor;
 pub mod own_curves;
 pub mod per_seed;
 pub(crate) mod progress;

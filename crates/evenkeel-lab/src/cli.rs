@@ -2,6 +2,7 @@
 
 mod bench;
 mod completions;
+mod controls;
 mod data;
 mod error;
 mod execute;

@@ -9,6 +9,7 @@ pub mod optimizers;
 pub mod plan;
 mod schedule;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use evenkeel::optim::Rule;
@@ -69,6 +70,10 @@ pub struct Settings {
     /// Iterations over which the data drifts from one task into the next; a sudden switch if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<u64>,
+    /// A control without a switch: after this task no other comes, and training goes on with the data seen so far for as long as the next
+    /// task would have lasted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<usize>,
     /// Examples per batch.
     pub batch: usize,
     /// The network.
@@ -188,23 +193,30 @@ impl RunSpec {
         Self { seed: 0, ..self.clone() }
     }
 
-    /// What the runs of a table have in common: all but the seed and the optimizer, whatever its parameters, reset and freezing.
+    /// The run that this one is a control of; itself if it is none.
+    #[must_use]
+    pub fn without_hold(&self) -> Self {
+        Self { settings: Settings { hold: None, ..self.settings.clone() }, ..self.clone() }
+    }
+
+    /// What the runs of a table have in common: all but the seed and the optimizer, whatever its parameters, reset and freezing. A control
+    /// has the protocol of its run.
     pub fn protocol(&self) -> Protocol<'_> {
-        Protocol {
-            benchmark: &self.benchmark,
-            settings: &self.settings,
-            data_sha256: self.data_sha256.as_deref(),
-        }
+        let settings = match self.settings.hold {
+            None => Cow::Borrowed(&self.settings),
+            Some(_) => Cow::Owned(Settings { hold: None, ..self.settings.clone() }),
+        };
+        Protocol { benchmark: &self.benchmark, settings, data_sha256: self.data_sha256.as_deref() }
     }
 }
 
 /// What runs must share to be compared with each other.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Protocol<'a> {
     /// The benchmark.
     pub benchmark: &'a str,
     /// The settings.
-    pub settings: &'a Settings,
+    pub settings: Cow<'a, Settings>,
     /// Checksum of data that is not in the catalogue.
     pub data_sha256: Option<&'a str>,
 }

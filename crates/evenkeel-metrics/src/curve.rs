@@ -140,6 +140,11 @@ impl Curve {
         self.task1_loss.get(index)
     }
 
+    /// The accuracy on all tasks seen so far at the point of this index, where measured.
+    pub fn seen_acc(&self, index: usize) -> Option<f64> {
+        self.seen_acc.get(index)
+    }
+
     /// Number of tasks that have points (`K`). An unfinished run has fewer than it was planned for.
     pub fn tasks(&self) -> usize {
         self.bounds.len() - 1

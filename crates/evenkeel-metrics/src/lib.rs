@@ -61,9 +61,11 @@ pub mod gap;
 pub mod interval;
 pub mod mean_curve;
 pub mod metrics;
+pub mod noise_floor;
 pub mod plasticity;
 pub mod quantities;
 pub mod reading;
+pub mod seen;
 pub mod stats;
 pub mod student_t;
 #[cfg(test)]

@@ -48,10 +48,47 @@ impl Plasticity {
     }
 }
 
+/// Share of its final accuracy at which a task counts as learnt.
+pub const LEARNT_FRACTION: f64 = 0.9;
+
+/// Iterations from the start of each task `k = 2..K` to the first evaluation at which the accuracy on it is at least `fraction` of what
+/// it is at the task's end. A task that ends with accuracy 0 counts with its whole length.
+///
+/// `None` if a task was not evaluated throughout its own training: what is missing may come first.
+pub fn times_to_learn(curve: &Curve, fraction: f64) -> Option<Vec<u64>> {
+    let time = |k: usize| {
+        let (range, iterations) = (curve.task_range(k), curve.iterations());
+        let accuracies: Vec<f64> =
+            range.clone().map(|index| curve.acc_of(k, index)).collect::<Option<_>>()?;
+        let last = *accuracies.last()?;
+        // Without a final accuracy above 0 the last evaluation is the first that counts.
+        let learnt = accuracies.iter().position(|accuracy| last > 0.0 && *accuracy >= fraction * last);
+        let index = range.start + learnt.unwrap_or(accuracies.len() - 1);
+        Some(iterations[index] - iterations[range.start - 1])
+    };
+    (2..=curve.tasks()).map(time).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{curve, points};
+
+    #[test]
+    fn a_task_is_learnt_when_it_first_reaches_most_of_its_final_accuracy() {
+        let mut points = points(&[&[90.0], &[1.0, 1.0, 1.0], &[1.0, 1.0]]);
+        for (point, acc) in points[1..].iter_mut().zip([20.0, 72.0, 80.0]) {
+            point.task_acc = vec![Some(acc)];
+        }
+        for point in &mut points[4..] {
+            point.task_acc = vec![Some(80.0), Some(0.0)];
+        }
+        let of = |points: Vec<crate::Point>| times_to_learn(&Curve::new(points).unwrap(), LEARNT_FRACTION);
+        assert_eq!(of(points.clone()), Some(vec![2, 2]));
+        points[1].task_acc.clear();
+        assert_eq!(of(points), None);
+        assert_eq!(times_to_learn(&curve(&[&[90.0]]), LEARNT_FRACTION), Some(vec![]));
+    }
 
     #[test]
     fn each_task_is_read_at_its_own_end() {

@@ -77,6 +77,9 @@ quantities! {
     avg_sg;
     newest_task;
     all_seen;
+    online;
+    first_50;
+    time_to_learn;
     gap_width;
     recovery;
     recovered;
@@ -126,5 +129,6 @@ mod tests {
             (value("loss spike"), value("newest task"), value("all-task min-ACC")),
             (None, None, None)
         );
+        assert_eq!((value("online"), value("first 50"), value("time to learn")), (None, None, None));
     }
 }

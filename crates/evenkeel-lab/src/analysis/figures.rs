@@ -32,7 +32,11 @@ macro_rules! figures {
 
         /// Every figure that there is something to draw for.
         pub fn all(drawn: &Drawn<'_>) -> Vec<Figure> {
-            [$($module::figure(drawn)),*].into_iter().flatten().collect()
+            let mut figures: Vec<Figure> = [$($module::figure(drawn)),*].into_iter().flatten().collect();
+            if let Some(note) = drawn.lineup.sampled() {
+                figures.iter_mut().for_each(|figure| figure.caption = format!("{} {note}", figure.caption));
+            }
+            figures
         }
     };
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
+use std::fmt::Write as _;
 
 use evenkeel_metrics::{
     Curve, Interval, PaperReading, Point, Quantity, quantity, read_curve, read_growing_curve,
@@ -10,6 +11,7 @@ use evenkeel_report::Style;
 use serde::Serialize;
 
 use super::left_out::{LeftOut, UNFINISHED};
+use super::noise_floor::Control;
 use super::run_again;
 use crate::paper::{self, PaperRow};
 use crate::spec::{Benchmark, RunSpec, Settings, optimizers};
@@ -94,6 +96,8 @@ pub struct Group {
     pub finished: Vec<Finished>,
     /// The seeds that diverged, in order.
     pub diverged: Vec<Diverged>,
+    /// Runs without a switch, to measure the noise floor of its gaps.
+    pub controls: Vec<Control>,
     /// Which programs made its runs.
     pub programs: BTreeSet<Program>,
     /// Where its curves come from.
@@ -225,7 +229,7 @@ impl Diverged {
 pub struct Lineup {
     /// The benchmark.
     pub benchmark: String,
-    /// Heading: the benchmark, and the buffer if there is one.
+    /// Heading: the benchmark, the buffer if there is one, and ρ if it is not 1.
     pub label: String,
     /// The protocol.
     pub settings: Settings,
@@ -252,6 +256,18 @@ impl Lineup {
             }
             None => self.groups.first(),
         }
+    }
+
+    /// What must stand beside every dip of runs that were not evaluated after each iteration. (Groups of files say it in their names.)
+    pub fn sampled(&self) -> Option<String> {
+        let every = self.settings.eval_every;
+        let ours = self.groups.iter().any(|group| group.origin == Origin::Runs);
+        (ours && every > 1).then(|| {
+            format!(
+                "Sampled every {every} iterations (ρ = {every}): a deeper dip may lie between two evaluations, so gaps are lower and \
+                 minima upper bounds."
+            )
+        })
     }
 
     /// Number of tasks, by the curves.
@@ -286,6 +302,11 @@ impl Runs {
                 group.diverged.sort_by_key(|seed| seed.seed);
             }
             tell_apart(&mut lineup.groups);
+            for group in lineup.groups.iter().filter(|group| group.seeds() == 0) {
+                let alone = "it is a control, and the run that it belongs to is not here";
+                let alone = |control: &Control| LeftOut::new(&group.spec, control.seed, alone.to_string());
+                all.left_out.extend(group.controls.iter().map(alone));
+            }
             lineup.groups.retain(|group| group.seeds() > 0);
         }
         all.lineups.retain(|lineup| !lineup.groups.is_empty());
@@ -301,6 +322,9 @@ impl Runs {
             let reason = format!("{damage}{command}");
             self.left_out.push(LeftOut { damaged: true, ..LeftOut::new(spec, spec.seed, reason) });
             return;
+        }
+        if let Some((last_task, held_from)) = spec.settings.hold.zip(spec.settings.held_from()) {
+            return self.add_control(run, last_task, held_from);
         }
         let group = self.group_of(spec);
         let reason = match &run.record.status {
@@ -320,6 +344,30 @@ impl Runs {
                 }
                 (Err(error), _) => error.to_string(),
                 (_, Err(error)) => format!("{}: {error}", run.extra_path().display()),
+            },
+        };
+        let damaged = run.record.status == Status::Done;
+        self.left_out.push(LeftOut { damaged, ..LeftOut::new(spec, spec.seed, reason) });
+    }
+
+    fn add_control(&mut self, run: &StoredRun, last_task: usize, held_from: u64) {
+        let spec = &run.record.spec;
+        let reason = match &run.record.status {
+            Status::Unfinished => UNFINISHED.to_string(),
+            Status::Diverged { .. } => {
+                format!(
+                    "the control of {last_task}→{} diverged: this switch has no noise floor",
+                    last_task + 1
+                )
+            }
+            Status::Done => match read_curve(&run.curve_path()) {
+                Ok(curve) => {
+                    let group = self.group_of(&spec.without_hold());
+                    group.controls.push(Control { last_task, seed: spec.seed, held_from, curve });
+                    group.programs.insert(Program::of(run));
+                    return;
+                }
+                Err(error) => error.to_string(),
             },
         };
         let damaged = run.record.status == Status::Done;
@@ -347,6 +395,7 @@ impl Runs {
                 name: spec.optimizer.shown(),
                 finished: vec![],
                 diverged: vec![],
+                controls: vec![],
                 programs: BTreeSet::new(),
                 origin: Origin::Runs,
             });
@@ -413,9 +462,13 @@ fn tell_apart(groups: &mut [Group]) {
 }
 
 fn label(spec: &RunSpec) -> String {
-    let name = Benchmark::shown(&spec.benchmark);
-    match spec.settings.replay {
-        None => name,
-        Some(buffer) => format!("{name}, buffer {buffer}"),
+    let mut label = Benchmark::shown(&spec.benchmark);
+    if let Some(buffer) = spec.settings.replay {
+        let _ = write!(label, ", buffer {buffer}");
     }
+    // The dips of a sampled curve are others than those of a whole one: wherever a number has a name, it says so.
+    if spec.settings.eval_every > 1 {
+        let _ = write!(label, ", ρ = {}", spec.settings.eval_every);
+    }
+    label
 }

@@ -137,7 +137,7 @@ impl OwnCurves {
             .map(|(seed, curve)| Finished { seed, curve, extras: vec![], seconds: None })
             .collect();
         let origin = Origin::Files { numbered: self.numbered };
-        Group { spec, name, finished, diverged: vec![], programs: BTreeSet::new(), origin }
+        Group { spec, name, finished, diverged: vec![], controls: vec![], programs: BTreeSet::new(), origin }
     }
 }
 

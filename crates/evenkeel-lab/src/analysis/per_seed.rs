@@ -6,6 +6,7 @@ use evenkeel_metrics::QUANTITIES;
 
 use super::claims::{Basis, Judged};
 use super::groups::{Lineup, Measure};
+use super::noise_floor;
 
 /// One value per row, with all its digits: `lineup,optimizer,seed,outcome,quantity,value`.
 ///
@@ -28,6 +29,17 @@ pub fn to_csv(lineups: &[Lineup], judged: &[Judged]) -> String {
                 for (seed, value) in group.values(&Measure::from(quantity)).unwrap_or_default() {
                     let outcome = if diverged.contains(&seed) { "diverged" } else { "finished" };
                     write(&lineup.label, &group.name, seed, outcome, quantity.name, value);
+                }
+            }
+            for floor in noise_floor::floors(group) {
+                for pair in &floor.values {
+                    let outcome = if diverged.contains(&pair.seed) { "diverged" } else { "finished" };
+                    let values =
+                        [("SG", pair.sg), ("control SG", pair.control), ("excess SG", pair.excess())];
+                    for (name, value) in values {
+                        let quantity = format!("{name} {}", floor.switch);
+                        write(&lineup.label, &group.name, pair.seed, outcome, &quantity, value);
+                    }
                 }
             }
         }

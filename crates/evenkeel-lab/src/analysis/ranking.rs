@@ -82,7 +82,7 @@ impl Ranking {
         Some(Self {
             protocol: lineup.label.clone(),
             verdict: sentences::sentence(best, &rows[1..]),
-            cautions: sentences::cautions(&rows),
+            cautions: sentences::cautions(&rows).into_iter().chain(lineup.sampled()).collect(),
             rows,
         })
     }

@@ -8,6 +8,30 @@ use crate::spec::{Benchmark, OptimizerSpec, RunSpec, flattened, optimizers, plai
 
 /// The commands, or the contents of an experiment file and the command that runs it.
 pub(crate) fn commands(specs: &[&RunSpec]) -> Vec<String> {
+    let controls = controls(specs);
+    let real: Vec<&RunSpec> = specs.iter().copied().filter(|spec| spec.settings.hold.is_none()).collect();
+    // Controls alone, such as a damaged one, come with the runs that they belong to.
+    let alone: Vec<RunSpec> = specs.iter().map(|spec| spec.without_hold()).collect();
+    let real = if real.is_empty() { alone.iter().collect() } else { real };
+    let mut commands = of_runs(&real);
+    if let Some(last) = commands.last_mut() {
+        *last += &controls;
+    }
+    commands
+}
+
+/// The option that makes the controls among the runs.
+fn controls(specs: &[&RunSpec]) -> String {
+    let mut held: Vec<usize> = specs.iter().filter_map(|spec| spec.settings.hold).collect();
+    held.sort_unstable();
+    held.dedup();
+    if held.is_empty() {
+        return String::new();
+    }
+    format!(" --control={}", held.iter().map(usize::to_string).collect::<Vec<_>>().join(","))
+}
+
+fn of_runs(specs: &[&RunSpec]) -> Vec<String> {
     let Some(first) = specs.first() else { return Vec::new() };
     let Some(benchmark) = Benchmark::named(&first.benchmark) else { return Vec::new() };
     // One command for all that ran on the same seeds; two optimizers of one name come from two experiments.

@@ -82,7 +82,8 @@ fn answer(id: &str, lineup: &Lineup, section: &mut Section) {
 }
 
 fn section(runs: &[StoredRun], own: Vec<OwnCurves>, against: Option<&str>) -> Section {
-    let spec = &runs[0].record.spec;
+    // A control has the settings of its run, and one more.
+    let spec = &runs[0].record.spec.without_hold();
     let id = evenkeel_report::document::slug(&spec.benchmark);
     let changes = run_again::changes(spec);
     let heading = if changes.is_empty() {
@@ -127,7 +128,12 @@ fn section(runs: &[StoredRun], own: Vec<OwnCurves>, against: Option<&str>) -> Se
 fn unfinished(runs: &[StoredRun], section: &mut Section) -> Vec<Unfinished> {
     let mut curves = Vec::new();
     let mut more = 0;
-    for run in runs.iter().filter(|run| run.record.status != Status::Done && run.curve_path().exists()) {
+    let drawn = |run: &&StoredRun| {
+        run.record.status != Status::Done
+            && run.record.spec.settings.hold.is_none()
+            && run.curve_path().exists()
+    };
+    for run in runs.iter().filter(drawn) {
         if curves.len() == MOST_CURVES {
             more += 1;
             continue;
@@ -193,10 +199,14 @@ fn what_was_run(runs: &[StoredRun], lineup: Option<&Lineup>) -> Vec<String> {
             format!("{} ({commit}, {} kernels)", record.version, record.machine.kernels)
         })
         .collect();
+    let controls = match runs.iter().filter(|run| run.record.spec.settings.hold.is_some()).count() {
+        0 => String::new(),
+        count => format!(" ({count} of them controls without a switch)"),
+    };
     let seconds: f64 = runs.iter().map(|run| run.record.seconds).sum();
     vec![
         format!(
-            "{done} of {} runs are done: {} optimizers, {} seeds; {} ({}), {tasks}{length} iterations{drift}, batches of {}, {model}, {data}; \
+            "{done} of {} runs{controls} are done: {} optimizers, {} seeds; {} ({}), {tasks}{length} iterations{drift}, batches of {}, {model}, {data}; \
              evaluated on {images} of task 1 after {every}.",
             runs.len(),
             optimizers.len(),

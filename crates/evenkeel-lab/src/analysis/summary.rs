@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::comparisons::{self, Comparison};
 use super::groups::{Group, Lineup, Program, Runs};
 use super::left_out::LeftOut;
+use super::noise_floor::{self, Floor};
 use super::ranking::Ranking;
 use crate::paper::PaperRow;
 use crate::program;
@@ -44,10 +45,15 @@ pub struct Row {
     pub diverged: Vec<u64>,
     /// The programs that made its runs.
     pub programs: BTreeSet<Program>,
+    /// Iterations between two evaluations (ρ). If it is not 1, minima are upper and gaps lower bounds.
+    pub evaluated_every: Option<u64>,
     /// Minimum on the mean curve over seeds, ± as in the paper.
     pub mean_curve: Option<PaperReading>,
     /// Each quantity of each seed's own curve: mean, deviation and Student's interval.
     pub per_seed: BTreeMap<&'static str, Interval>,
+    /// Its gaps beside those of controls without a switch, where there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub noise_floor: Vec<Floor>,
     /// The published row, if this is the paper's protocol.
     pub paper: Option<PaperRow>,
 }
@@ -85,8 +91,10 @@ fn row(lineup: &Lineup, group: &Group) -> Row {
         seeds: group.seed_list(),
         diverged: group.diverged.iter().map(|seed| seed.seed).collect(),
         programs: group.programs.clone(),
+        evaluated_every: group.finished.first().map(|seed| seed.curve.interval()),
         mean_curve: group.paper_reading(),
         per_seed: intervals.collect(),
+        noise_floor: noise_floor::floors(group),
         paper: group.published(),
     }
 }

@@ -5,6 +5,7 @@ use evenkeel_report::{Cell, Table};
 
 use super::comparisons::{self, Comparison, DECIDES};
 use super::groups::{Group, Lineup};
+use super::noise_floor;
 use crate::paper::PaperRow;
 use crate::store::{Status, StoredRun};
 
@@ -15,7 +16,15 @@ const MOST_RUNS: usize = 200;
 const PAPER_SEEDS: usize = 5;
 
 /// The quantities whose differences a comparison shows.
-const COMPARED: [&str; 5] = ["avg-ACC", "avg-min-ACC", "avg-SG", "newest task", "all seen"];
+const COMPARED: [&str; 8] =
+    ["avg-ACC", "avg-min-ACC", "avg-SG", "newest task", "all seen", "online", "first 50", "time to learn"];
+
+/// A caption, with what must stand beside the dips of sampled curves.
+pub(super) fn caption<'a>(text: &str, lineups: impl IntoIterator<Item = &'a Lineup>) -> String {
+    let mut notes: Vec<String> = lineups.into_iter().filter_map(Lineup::sampled).collect();
+    notes.dedup();
+    std::iter::once(text.to_string()).chain(notes).collect::<Vec<_>>().join(" ")
+}
 
 /// Every table of the results; the comparisons of each lineup are a family of their own.
 pub fn all(lineups: &[Lineup], against: Option<&str>) -> Vec<Table> {
@@ -29,6 +38,7 @@ pub fn beside_claims(lineups: &[Lineup]) -> Vec<Table> {
 
 fn with_comparisons(lineups: &[Lineup], compare: impl Fn(String, &Lineup) -> Option<Table>) -> Vec<Table> {
     let mut tables = vec![mean_curve(lineups), per_seed(lineups), beyond(lineups)];
+    tables.extend(noise_floor::table(lineups));
     for lineup in lineups {
         let id =
             if lineups.len() > 1 { format!("compared {}", lineup.label) } else { "compared".to_string() };
@@ -39,12 +49,12 @@ fn with_comparisons(lineups: &[Lineup], compare: impl Fn(String, &Lineup) -> Opt
 }
 
 /// The first cells of a row: the benchmark where there are several, and the optimizer.
-fn start(lineups: &[Lineup], lineup: &Lineup, group: &Group) -> Vec<Cell> {
+pub(super) fn start(lineups: &[Lineup], lineup: &Lineup, group: &Group) -> Vec<Cell> {
     let benchmark = (lineups.len() > 1).then(|| Cell::text(&lineup.label));
     benchmark.into_iter().chain([Cell::text(&group.name)]).collect()
 }
 
-fn columns(lineups: &[Lineup], rest: impl IntoIterator<Item = String>) -> Vec<String> {
+pub(super) fn columns(lineups: &[Lineup], rest: impl IntoIterator<Item = String>) -> Vec<String> {
     let benchmark = (lineups.len() > 1).then(|| "benchmark".to_string());
     benchmark.into_iter().chain(["optimizer".to_string()]).chain(rest).collect()
 }
@@ -74,6 +84,7 @@ pub fn mean_curve(lineups: &[Lineup]) -> Table {
     let gaps = (1..transitions).map(|k| format!("SG {k}→{}", k + 1));
     let caption = "Minimum on the mean curve over seeds, as the paper reads it; ± is the population deviation over seeds, combined as \
                    the paper does. It is no confidence interval.";
+    let caption = self::caption(caption, lineups);
     let mut table = Table::new("mean-curve", caption, columns(lineups, metrics.into_iter().chain(gaps)));
     let cells = |values: [Option<Estimate>; 4]| {
         values
@@ -127,6 +138,7 @@ fn quantities(id: &str, caption: &str, lineups: &[Lineup], wanted: fn(&Quantity)
         .collect();
     let names = shown.iter().map(|quantity| quantity.name.to_string());
     let first = ["seeds", "diverged"].map(String::from);
+    let caption = self::caption(caption, lineups);
     let mut table = Table::new(id, caption, columns(lineups, first.into_iter().chain(names)));
     for lineup in lineups {
         for group in &lineup.groups {
@@ -175,13 +187,18 @@ fn difference_table(id: String, lineup: &Lineup, comparisons: &[Comparison]) -> 
         "{reference} minus the others on the same seeds ({}), Student's 95 % interval.{unpaired}",
         lineup.label
     );
-    let mut table = Table::new(id, caption, ["against", "seeds"].into_iter().chain(COMPARED));
+    let compared: Vec<&str> = COMPARED
+        .into_iter()
+        .filter(|name| comparisons.iter().any(|comparison| comparison.of(name).is_some()))
+        .collect();
+    let caption = self::caption(&caption, [lineup]);
+    let mut table = Table::new(id, caption, ["against", "seeds"].into_iter().chain(compared.iter().copied()));
     for comparison in comparisons {
         let seeds = comparison.differences.first().map_or(0, |difference| difference.evidence.interval.n);
         let unpaired = if comparison.paired { "" } else { " (unpaired)" };
         let against = format!("{}{unpaired}", comparison.against);
         let mut row = vec![Cell::text(against), Cell::number(seeds as f64, 0)];
-        row.extend(COMPARED.iter().map(|name| {
+        row.extend(compared.iter().map(|name| {
             let digits = evenkeel_metrics::quantity(name).map_or(2, |quantity| quantity.digits);
             difference(comparison.of(name), digits)
         }));
@@ -210,7 +227,10 @@ pub fn runs(id: &str, runs: &[StoredRun]) -> Table {
         table.rows.push(vec![
             Cell::text(&spec.optimizer.name),
             Cell::number(spec.seed as f64, 0),
-            Cell::text(status(run)),
+            Cell::text(match spec.settings.hold {
+                Some(last) => format!("control of {last}→{}, {}", last + 1, status(run)),
+                None => status(run),
+            }),
             Cell::text(spec.optimizer.to_string()),
             Cell::number(run.record.seconds, 1),
             Cell::text(run.path.file_name().unwrap_or_default().to_string_lossy()),

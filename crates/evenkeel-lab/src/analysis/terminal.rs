@@ -9,6 +9,7 @@ use evenkeel_report::Table;
 
 use super::groups::Runs;
 use super::left_out::LeftOut;
+use super::noise_floor;
 use super::own_curves;
 use super::ranking::Ranking;
 use super::summary::Summary;
@@ -138,6 +139,9 @@ fn csv(runs: &Runs) -> String {
     for quantity in QUANTITIES {
         header.extend(["", " low", " high"].map(|end| format!("{}{end}", quantity.name)));
     }
+    for reading in ["SG", "control SG", "excess SG"] {
+        header.extend(["", " low", " high"].map(|end| format!("{reading} {}{end}", noise_floor::ALL)));
+    }
     write(header);
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     for (lineup, group) in
@@ -158,6 +162,16 @@ fn csv(runs: &Runs) -> String {
         }
         for quantity in QUANTITIES {
             let interval = group.interval(&quantity.into());
+            let ci = interval.and_then(|interval| interval.ci95);
+            record.push(number(interval.map(|interval| interval.mean)));
+            record.extend([0, 1].map(|i| number(ci.map(|ci| ci[i]))));
+        }
+        let floor = noise_floor::floors(group).into_iter().find(|floor| floor.switch == noise_floor::ALL);
+        for interval in [
+            floor.as_ref().map(|floor| floor.sg),
+            floor.as_ref().map(|floor| floor.control),
+            floor.as_ref().map(|floor| floor.excess.interval),
+        ] {
             let ci = interval.and_then(|interval| interval.ci95);
             record.push(number(interval.map(|interval| interval.mean)));
             record.extend([0, 1].map(|i| number(ci.map(|ci| ci[i]))));

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use super::controls::Controls;
 use super::error::BadInput;
 use super::execute::{Processes, begun, execute};
 use super::metrics::runs_of;
@@ -27,6 +28,7 @@ use crate::words::plural;
     evenkeel run rotated-mnist --seeds 5..10 --out runs/more-seeds\n  \
     evenkeel run split-mnist --set ngm-sgd.eta=0.3 --set batch=64\n  \
     evenkeel run split-mnist --set replay=1000\n  \
+    evenkeel run split-mnist --control\n  \
     evenkeel run my-experiment.toml --jobs 1 --threads 2")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -34,6 +36,10 @@ pub(super) struct Args {
     /// The optimizer that the others are compared with [default: the first of `evenkeel list` that runs].
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
+    /// Also run controls without a switch, which measure the noise floor: for each switch a run that trains on with the data it has seen, for
+    /// as long as the next task lasts [default: every switch; `--control=1,2`: those after tasks 1 and 2].
+    #[arg(long, value_name = "TASKS", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    control: Option<Controls>,
     /// Only describe the runs, for `evenkeel work` on this and other machines.
     #[arg(long)]
     describe: bool,
@@ -58,7 +64,10 @@ impl Args {
                 );
             }
         }
-        Ok(checked)
+        match &self.control {
+            None => Ok(checked),
+            Some(controls) => controls.beside(checked),
+        }
     }
 }
 

@@ -36,17 +36,17 @@ use crate::words::ranges;
 /// tried), tune.html (response curves) and tuned.toml, which `evenkeel run` takes.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
-    evenkeel tune split-mnist                          the default optimizers, 7 rates each\n  \
-    evenkeel tune split-mnist --optimizers ngm-sgd,sgd --seeds 2 --eval-samples 1000\n  \
+    evenkeel tune split-mnist --eval-samples 1000\n  \
+    evenkeel tune split-mnist --optimizers ngm-sgd,sgd --seeds 2\n  \
     evenkeel tune split-mnist --over lr=0.001..1:7log\n  \
-    evenkeel tune split-mnist --optimizers ngm-sgd --over lr=~5 --over eta=0.1,0.2,0.4\n  \
-    evenkeel tune split-mnist --search random --trials 20 --over lr=~7 --halving\n  \
-    evenkeel run runs/split-mnist-tune/tuned.toml      the comparison, on other seeds\n\n\
+    evenkeel tune split-mnist --optimizers ngm-sgd --over lr=~5 --over eta=0.1,0.4\n  \
+    evenkeel tune split-mnist --search random --trials 20 --halving\n  \
+    evenkeel run runs/split-mnist-tune/tuned.toml   the comparison, other seeds\n\n\
     Values of --over:\n  \
-    A,B,C         these (lists in brackets: hidden=[400],[100,100])\n  \
-    LOW..HIGH:N   N values at equal distances, whole numbers if both ends are\n  \
-    LOW..HIGH:Nlog  at equal ratios; without N for a random search\n  \
-    ~N            N half decades around what the optimizer has")]
+    A,B,C           these (lists in brackets: hidden=[400],[100,100])\n  \
+    LOW..HIGH:N     N at equal distances, whole numbers if both ends are\n  \
+    LOW..HIGH:Nlog  N at equal ratios; without N for a random search\n  \
+    ~N              N half decades around what the optimizer has")]
 pub(super) struct Args {
     #[command(flatten)]
     changed: Changed,
@@ -136,7 +136,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut results: Vec<(usize, Option<Scored>)> = trials.iter().map(|_| (0, None)).collect();
     let mut ended: Option<Ended> = None;
     for (round, &seeds) in rounds.seeds.iter().enumerate() {
-        let alive = survivors(&optimizers, &results, &rounds, round);
+        let alive = rounds.survivors(&optimizers, &results, round);
         work.clear();
         let mut ends = Vec::new();
         for &index in &alive {
@@ -161,7 +161,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
 
-    let searched = searched(&optimizers, &results, &rounds);
+    let searched = Searched::all(&optimizers, &results, &rounds);
     let outcome =
         Outcome::new((&args.changed.experiment, args.command()), (search, rounds, score), seeds, searched);
     write(&out, &outcome, &trials)?;
@@ -247,47 +247,6 @@ fn on_seeds(experiment: &CheckedExperiment, seeds: usize) -> Result<CheckedExper
     let mut fewer = (**experiment).clone();
     fewer.seeds.truncate(seeds);
     fewer.check()
-}
-
-/// The trials that are in a round: all in the first, then the best of each optimizer.
-fn survivors(
-    optimizers: &[&[Trial]],
-    results: &[(usize, Option<Scored>)],
-    rounds: &Rounds,
-    round: usize,
-) -> Vec<usize> {
-    let mut alive = Vec::new();
-    let mut start = 0;
-    for own in optimizers {
-        let mut indices: Vec<usize> = (start..start + own.len()).collect();
-        start += own.len();
-        if round > 0 {
-            indices.retain(|&index| results[index].0 + 1 == round);
-            let score = |index: usize| {
-                results[index].1.as_ref().map_or(f64::NEG_INFINITY, |scored| scored.score.mean)
-            };
-            // Stable: of equals the first goes on.
-            indices.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
-            indices.truncate(rounds.trials(own.len(), round));
-            indices.sort_unstable();
-        }
-        alive.extend(indices);
-    }
-    alive
-}
-
-fn searched(optimizers: &[&[Trial]], results: &[(usize, Option<Scored>)], rounds: &Rounds) -> Vec<Searched> {
-    let mut results = results.iter();
-    let of_one = optimizers.iter().filter_map(|own| {
-        let own: Vec<_> = own
-            .iter()
-            .zip(results.by_ref())
-            .map(|(trial, (round, scored))| (trial, *round, scored.clone()))
-            .collect();
-        let parts = own.first().map_or(1, |(trial, ..)| trial.experiments.len());
-        Searched::of(&own, rounds, parts)
-    });
-    of_one.collect()
 }
 
 /// Writes the result, its page, and the experiment with what was chosen.

@@ -38,6 +38,14 @@ pub enum PrepareError {
         /// The number of tasks.
         tasks: usize,
     },
+    /// A switch that there is not.
+    #[error("hold: there is no switch after task {last}, as the stream has {tasks} tasks")]
+    Hold {
+        /// The task that is to be the last.
+        last: usize,
+        /// The number of tasks.
+        tasks: usize,
+    },
     /// The tasks do not fit the data.
     #[error(transparent)]
     Stream(#[from] StreamError),
@@ -101,6 +109,9 @@ pub fn cut(settings: &Settings, seed: u64, loaded: Loaded) -> Result<Prepared, P
     }
     if let Some(listed) = settings.task_iterations.as_ref().map(Vec::len).filter(|listed| *listed != tasks) {
         return Err(PrepareError::TaskIterations { listed, tasks });
+    }
+    if let Some(last) = settings.hold.filter(|last| *last >= tasks) {
+        return Err(PrepareError::Hold { last, tasks });
     }
     let prepared = Prepared { stream, normalization: loaded.normalization, data_sha256: loaded.sha256 };
     settings.model.accepts(prepared.input_shape()).map_err(PrepareError::Network)?;

@@ -115,7 +115,8 @@ impl<W: Watch> Visit for Run<'_, W> {
         for iteration in iterations {
             let task = settings.task_of(iteration);
             let task_starts = iteration == settings.end_of(task - 1) + 1;
-            let task_ends = iteration == settings.end_of(task);
+            // A control is evaluated where its switch would be, as its run is there.
+            let task_ends = iteration == settings.end_of(task) || settings.held_from() == Some(iteration);
             if task_starts && task > 1 && spec.optimizer.reset {
                 learner.reset();
             }

@@ -161,6 +161,7 @@ impl Benchmark {
             model,
             crop_padding: self.crop_padding,
             replay: None,
+            hold: None,
             eval_every: 1,
             eval_samples: None,
             eval_all_tasks: false,

@@ -145,6 +145,9 @@ impl Settings {
         if self.drift.is_some_and(|length| length == 0 || length > 10_000_000) {
             return Err(bad("drift", "must be from 1 to 10000000 iterations"));
         }
+        if self.hold == Some(0) {
+            return Err(bad("hold", "names the last task that comes, from 1"));
+        }
         evenkeel_data::check(&self.data, &self.data_options).map_err(|error| match error {
             LoadError::Option { key, reason } => bad(&key, reason),
             error => bad("data", error.to_string()),

@@ -9,8 +9,21 @@ impl Settings {
         listed.copied().unwrap_or(self.iterations)
     }
 
-    /// The last iteration of a task; 0 for task 0, which there is not.
+    /// The last iteration of a task; 0 for task 0, which there is not. The task that a control holds lasts until the next one would end.
     pub fn end_of(&self, task: usize) -> u64 {
+        match self.hold {
+            Some(last) if task >= last => self.planned_end(last + 1),
+            _ => self.planned_end(task),
+        }
+    }
+
+    /// The iteration after which a control has no switch.
+    pub fn held_from(&self) -> Option<u64> {
+        self.hold.map(|last| self.planned_end(last))
+    }
+
+    /// The last iteration of a task where nothing is held.
+    fn planned_end(&self, task: usize) -> u64 {
         match &self.task_iterations {
             None => self.iterations.saturating_mul(task as u64),
             Some(_) => (1..=task).fold(0, |sum: u64, task| sum.saturating_add(self.iterations_of(task))),
@@ -23,6 +36,7 @@ impl Settings {
             None => ((iteration - 1) / self.iterations) as usize + 1,
             Some(_) => 1,
         };
+        task = self.hold.map_or(task, |last| task.min(last));
         while iteration > self.end_of(task) {
             task += 1;
         }
@@ -63,6 +77,21 @@ mod tests {
         settings.task_iterations = None;
         settings.iterations = u64::MAX;
         assert_eq!(settings.task_of(1_000_000_000), 1);
+    }
+
+    #[test]
+    fn a_control_stays_in_its_task_for_as_long_as_the_next_would_last() {
+        let mut settings = Experiment::named("split-mnist").unwrap().settings;
+        settings.hold = Some(2);
+        assert_eq!([200, 201, 400, 401, 600].map(|i| settings.task_of(i)), [1, 2, 2, 2, 2]);
+        assert_eq!([1, 2, 3, 5].map(|task| settings.end_of(task)), [200, 600, 600, 600]);
+        assert_eq!((settings.held_from(), settings.since_switch(600)), (Some(400), 399));
+        settings.task_iterations = Some(vec![3, 1, 2]);
+        settings.hold = Some(1);
+        assert_eq!([3, 4].map(|i| settings.task_of(i)), [1, 1]);
+        assert_eq!((settings.end_of(3), settings.held_from()), (4, Some(3)));
+        settings.hold = None;
+        assert_eq!((settings.end_of(3), settings.held_from()), (6, None));
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub fn text(outcome: &Outcome, trials: &[Trial]) -> Result<String, toml::ser::Er
         _ => Map::from_iter([("part".to_string(), Value::from_iter(tables.into_iter().map(Value::Object)))]),
     };
     Ok(format!(
-        "# Chosen by `{}` on the seeds {}.\n# {}\n# The seeds here are others: what was chosen by looking is compared on data that it has not seen.\n{}",
+        "# Chosen by `{}` on the seeds {}.\n# {}\n# The seeds here are others: what was chosen by looking is compared on runs that had no say in it.\n{}",
         outcome.command.replace('\n', " "),
         ranges(&outcome.seeds),
         outcome.equation,

@@ -112,6 +112,21 @@ impl Searched {
         })
     }
 
+    /// The searches of all optimizers; `results` has the last round of every trial and what it came to there.
+    pub fn all(optimizers: &[&[Trial]], results: &[(usize, Option<Scored>)], rounds: &Rounds) -> Vec<Self> {
+        let mut results = results.iter();
+        let of_one = optimizers.iter().filter_map(|own| {
+            let own: Vec<Result<'_>> = own
+                .iter()
+                .zip(results.by_ref())
+                .map(|(trial, (round, scored))| (trial, *round, scored.clone()))
+                .collect();
+            let parts = own.first().map_or(1, |(trial, ..)| trial.experiments.len());
+            Self::of(&own, rounds, parts)
+        });
+        of_one.collect()
+    }
+
     /// The chosen trial.
     pub fn best(&self) -> Option<&Tried> {
         self.trials.iter().find(|trial| trial.chosen)

@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+use super::score::Scored;
+use super::trials::Trial;
+
 /// Of how many trials one goes on to the next round of successive halving, and how many times more seeds it then has.
 pub const FACTOR: usize = 3;
 
@@ -30,6 +33,31 @@ impl Rounds {
     /// How many of so many trials are in a round, counted from 0.
     pub fn trials(&self, all: usize, round: usize) -> usize {
         (0..round).fold(all, |left, _| left.div_ceil(FACTOR))
+    }
+
+    /// The trials that are in a round: all in the first, then the best of each optimizer. `optimizers` are the trials of each, one after
+    /// the other, and `results` the last round of every trial with its score.
+    pub fn survivors(
+        &self,
+        optimizers: &[&[Trial]],
+        results: &[(usize, Option<Scored>)],
+        round: usize,
+    ) -> Vec<usize> {
+        let score = |index: usize| results[index].1.as_ref().map_or(f64::NEG_INFINITY, |one| one.score.mean);
+        let (mut alive, mut start) = (Vec::new(), 0);
+        for own in optimizers {
+            let mut indices: Vec<usize> = (start..start + own.len()).collect();
+            start += own.len();
+            if round > 0 {
+                indices.retain(|&index| results[index].0 + 1 == round);
+                // Stable: of equals the first goes on.
+                indices.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
+                indices.truncate(self.trials(own.len(), round));
+                indices.sort_unstable();
+            }
+            alive.extend(indices);
+        }
+        alive
     }
 
     /// Runs of so many trials.

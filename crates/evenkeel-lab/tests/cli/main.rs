@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod controls;
 mod imports;
 mod integrity;
 mod kernels;
@@ -14,4 +15,5 @@ mod results;
 mod runner;
 mod streams;
 mod terminal;
+mod tune;
 mod work;

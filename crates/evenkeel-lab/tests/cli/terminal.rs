@@ -3,9 +3,10 @@
 use crate::common::{evenkeel, flat, must_fail, must_succeed, run_dirs, small_run, unfinish};
 
 /// Every command with help.
-const COMMANDS: [&[&str]; 18] = [
+const COMMANDS: [&[&str]; 19] = [
     &[],
     &["run"],
+    &["tune"],
     &["reproduce"],
     &["status"],
     &["metrics"],
