@@ -74,6 +74,8 @@ results! {
     replay;
     frozen_backbone;
     sentences;
+    rivals;
+    self_tuned;
 }
 
 impl Result {

@@ -43,6 +43,21 @@ pub struct Test {
     pub digits: usize,
 }
 
+impl Test {
+    /// First group minus second on the seeds that both have.
+    fn paired((a, b): (&Group, &Group), side: Side, measure: &Measure<'_>) -> Self {
+        let pairs = paired(a, b, measure).into_iter();
+        Self {
+            quantity: measure.name.clone(),
+            a: a.name.clone(),
+            b: Some(b.name.clone()),
+            side,
+            values: pairs.map(|(seed, a, b)| Paired { seed, a, b: Some(b) }).collect(),
+            digits: measure.digits,
+        }
+    }
+}
+
 /// The number of a seed, and the one that is subtracted from it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Paired {
@@ -114,17 +129,25 @@ impl Claim {
         side: Side,
         measure: &Measure<'_>,
     ) -> Self {
-        let pairs = paired(a, b, measure).into_iter();
-        let values = pairs.map(|(seed, a, b)| Paired { seed, a, b: Some(b) }).collect();
-        let test = Test {
-            quantity: measure.name.clone(),
-            a: a.name.clone(),
-            b: Some(b.name.clone()),
-            side,
-            values,
-            digits: measure.digits,
-        };
-        Self::new(id, lineup, text, Basis::Seeds(test))
+        Self::new(id, lineup, text, Basis::Seeds(Test::paired((a, b), side, measure)))
+    }
+
+    /// The same for a claim of our own, which is not on the paper's list.
+    pub fn ours(
+        lineup: &Lineup,
+        text: impl Into<String>,
+        (a, b): (&Group, &Group),
+        side: Side,
+        measure: &Measure<'_>,
+    ) -> Self {
+        Self {
+            text: text.into(),
+            place: "ours".to_string(),
+            of_paper: false,
+            lineup: lineup.label.clone(),
+            basis: Basis::Seeds(Test::paired((a, b), side, measure)),
+            table: None,
+        }
     }
 
     /// A number of one group against zero.

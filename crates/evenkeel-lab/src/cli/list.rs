@@ -71,6 +71,10 @@ fn text() -> anyhow::Result<String> {
     lines.heading("Optimizers");
     for (name, summary) in optimizers::all() {
         lines.entry(name, summary);
+        let price = optimizers::price(name).map(|price| price.to_string()).unwrap_or_default();
+        if !price.is_empty() {
+            lines.more(&format!("costs {price}"));
+        }
         let parameters = |benchmark: &Benchmark| optimizers::on(benchmark, name).map(|o| o.to_string());
         let usual = parameters(&BENCHMARKS[0]);
         lines.more(usual.as_deref().unwrap_or_default());

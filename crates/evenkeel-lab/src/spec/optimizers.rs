@@ -1,5 +1,7 @@
 //! The optimizers that have a name: those of the library, and variants that a run option makes of them.
 
+use std::fmt;
+
 use evenkeel::optim::{NamedOptimizer, optimizer, optimizers};
 
 use super::{Benchmark, OptimizerSpec};
@@ -106,6 +108,44 @@ pub fn shown(name: &str) -> String {
     variant.or_else(|| optimizer(name).map(|known| known.shown)).unwrap_or(name).to_string()
 }
 
+/// What an optimizer costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Price {
+    /// Gradients per step.
+    pub gradients: u8,
+    /// Copies of the weights beside those that are trained.
+    pub copies: u8,
+    /// Whether it is told of task switches, or needs the old data.
+    pub oracle: bool,
+}
+
+/// The price of an optimizer with a registered name.
+pub fn price(name: &str) -> Option<Price> {
+    let variant = VARIANTS.iter().find(|variant| variant.name == name);
+    let known = optimizer(variant.map_or(name, |variant| variant.base))?;
+    Some(Price {
+        gradients: known.cost,
+        copies: known.copies + u8::from(variant.is_some_and(|variant| variant.average.is_some())),
+        oracle: known.oracle || variant.is_some_and(|variant| variant.reset || variant.freeze),
+    })
+}
+
+impl fmt::Display for Price {
+    /// What is not the price of plain SGD.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let copies = match self.copies {
+            0 => String::new(),
+            1 => "one copy of the weights".to_string(),
+            n => format!("{n} copies of the weights"),
+        };
+        let gradients =
+            if self.gradients > 1 { format!("{} gradients per step", self.gradients) } else { String::new() };
+        let oracle = if self.oracle { "oracle" } else { "" };
+        let parts = [gradients.as_str(), copies.as_str(), oracle].into_iter().filter(|part| !part.is_empty());
+        f.write_str(&parts.collect::<Vec<_>>().join(", "))
+    }
+}
+
 /// The optimizer of that name with the parameters that a benchmark gives it.
 pub fn on(benchmark: &Benchmark, name: &str) -> Option<OptimizerSpec> {
     let variant = VARIANTS.iter().find(|variant| variant.name == name);
@@ -149,6 +189,16 @@ mod tests {
                 assert_eq!(on(benchmark, name).unwrap().number(key), Some(*value), "{name} {key}");
             }
         }
+    }
+
+    #[test]
+    fn prices_are_those_of_the_base_and_of_the_option() {
+        let shown = |name: &str| price(name).unwrap().to_string();
+        assert_eq!(shown("sgd"), "");
+        assert_eq!(shown("ema-adam"), "3 copies of the weights");
+        assert_eq!(shown("agem"), "2 gradients per step, one copy of the weights, oracle");
+        assert_eq!(shown("adam-reset"), "2 copies of the weights, oracle");
+        assert_eq!(price("abacus"), None);
     }
 
     #[test]

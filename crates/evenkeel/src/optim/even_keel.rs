@@ -1,8 +1,8 @@
 //! EvenKeel: a bounded gain that follows the normalised entropy, evaluated by a short average of the weights.
 
 use burn::config::Config;
-use burn::module::Module;
-use burn::optim::{GradientsParams, LearningRate, ModuleOptimizer, Optimizer};
+use burn::module::{Module, ParamGroup};
+use burn::optim::{LearningRate, Optimizer};
 use burn::tensor::{Device, Tensor};
 
 use super::error::{below_one, not_negative};
@@ -11,8 +11,8 @@ use super::labels::SeenClasses;
 use super::state::{StateReader, StateWriter};
 use super::update::scaled_sum;
 use super::{
-    Averaged, Feedback, Method, MethodConfig, NamedOptimizer, NotFinite, Objective, OptimError, Rule,
-    RuleOptimizer, SgdConfig, SgdState,
+    Averaged, Feedback, Gradients, Method, MethodConfig, NamedOptimizer, NotFinite, Objective, OptimError,
+    Rule, RuleOptimizer, SgdConfig, SgdState,
 };
 use crate::ema::EmaConfig;
 use crate::gain::{Gain, GainConfig};
@@ -26,16 +26,17 @@ const KIND: &str = "even-keel";
 /// |---|---|---|---|
 /// | `lr` | 0.01 | `>= 0` | learning rate α of the weights under the gain; they move by α g² |
 /// | `gamma` | 0.9 | `[0, 1)` | memory γ of the gain |
-/// | `ceiling` | 4 | `>= 1` | the gain G of a network that knows nothing |
+/// | `ceiling` | 6 | `>= 1` | the gain G of a network that knows nothing |
 /// | `half` | 0.1 | `> 0` | normalised entropy h₀ at which the gain is half way between 1 and G |
 /// | `decay` | 0.9 | `[0, 1)` | decay d of the average of the weights that is evaluated |
-/// | `backbone` | 10 | `>= 0` | learning rate of the weights that are under no gain, in units of `lr` |
+/// | `calibration` | 1 | `>= 0` | power p of the factor `min(1, H/L)` by which a surprised network takes its gain back |
+/// | `backbone` | 10 | `>= 0` | learning rate of the weights under no gain, in units of `lr / g`: what the gain does to their gradients is undone |
 ///
 /// ```
 /// use evenkeel::optim::EvenKeelConfig;
 /// let keel = EvenKeelConfig::new();
 /// // Certain, undecided, and half way.
-/// assert_eq!([0.0, 1.0, 0.1].map(|h| (10.0 * keel.target(h)).round() / 10.0), [1.0, 3.7, 2.5]);
+/// assert_eq!([0.0, 1.0, 0.1].map(|h| (10.0 * keel.target(h)).round() / 10.0), [1.0, 5.5, 3.5]);
 /// ```
 #[derive(Config, Debug, PartialEq)]
 pub struct EvenKeelConfig {
@@ -46,7 +47,7 @@ pub struct EvenKeelConfig {
     #[config(default = 0.9)]
     pub gamma: f64,
     /// Upper bound G of the gain.
-    #[config(default = 4.0)]
+    #[config(default = 6.0)]
     pub ceiling: f64,
     /// Entropy h₀ at which the gain is half way.
     #[config(default = 0.1)]
@@ -54,7 +55,10 @@ pub struct EvenKeelConfig {
     /// Decay d of the average.
     #[config(default = 0.9)]
     pub decay: f64,
-    /// Learning rate of the unmodulated weights in units of α.
+    /// Power p of the calibration H/L.
+    #[config(default = 1.0)]
+    pub calibration: f64,
+    /// Learning rate of the unmodulated weights in units of α/g.
     #[config(default = 10.0)]
     pub backbone: f64,
 }
@@ -67,14 +71,21 @@ impl EvenKeelConfig {
 
     /// The optimizer without its average, with the gain at 1.
     pub fn init(&self) -> Result<EvenKeel, OptimError> {
-        self.with_optimizer(SgdConfig::new(self.lr).init()?)
+        self.for_group(None)
     }
 
-    fn with_optimizer(&self, optimizer: ModuleOptimizer) -> Result<EvenKeel, OptimError> {
+    /// The optimizer for a model whose parameters in this group, if there are any, are under no gain.
+    fn for_group(&self, group: Option<ParamGroup>) -> Result<EvenKeel, OptimError> {
         self.check()?;
+        let gain = Gain::new(GainConfig::new().check()?);
+        let mut optimizer = SgdConfig::new(self.lr).init()?;
+        if let Some(group) = group {
+            let rule = Unmodulated { factor: self.backbone, gain: gain.clone() };
+            optimizer = optimizer.with_group(group, rule, None);
+        }
         Ok(EvenKeel {
             optimizer: RuleOptimizer::new(KIND, self.lr, optimizer),
-            gain: Gain::new(GainConfig::new().check()?),
+            gain,
             classes: SeenClasses::default(),
             config: self.clone(),
         })
@@ -93,6 +104,7 @@ impl MethodConfig for EvenKeelConfig {
     fn check(&self) -> Result<(), OptimError> {
         not_negative("lr", self.lr)?;
         not_negative("backbone", self.backbone)?;
+        not_negative("calibration", self.calibration)?;
         below_one("gamma", self.gamma)?;
         below_one("decay", self.decay)?;
         if !(self.ceiling >= 1.0 && self.ceiling.is_finite()) {
@@ -105,20 +117,20 @@ impl MethodConfig for EvenKeelConfig {
     }
 
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
-        let mut optimizer = SgdConfig::new(self.lr).init()?;
-        if let Some(pattern) = M::backbone() {
-            optimizer = optimizer.with_group(from_pattern(pattern)?, Faster(self.backbone), None);
-        }
-        let keel = Box::new(self.with_optimizer(optimizer)?);
+        let backbone = M::backbone().map(from_pattern).transpose()?;
+        let keel = Box::new(self.for_group(backbone)?);
         Ok(Box::new(Averaged::new(keel, EmaConfig::new(self.decay))))
     }
 }
 
-/// SGD at a multiple of the learning rate.
-#[derive(Debug, Clone)]
-struct Faster(f64);
+/// SGD for weights in front of the gain: their gradients carry a factor g, which is divided out.
+#[derive(Clone)]
+struct Unmodulated {
+    factor: f64,
+    gain: Gain,
+}
 
-impl Optimizer for Faster {
+impl Optimizer for Unmodulated {
     type State<const D: usize> = SgdState<D>;
 
     fn step<const D: usize>(
@@ -128,7 +140,7 @@ impl Optimizer for Faster {
         d: Tensor<D>,
         _: Option<SgdState<D>>,
     ) -> (Tensor<D>, Option<SgdState<D>>) {
-        (scaled_sum(1.0, w, -lr * self.0, d), Some(SgdState { velocity: None }))
+        (scaled_sum(1.0, w, -lr * self.factor / self.gain.value(), d), Some(SgdState { velocity: None }))
     }
 
     fn to_device<const D: usize>(state: SgdState<D>, _: &Device) -> SgdState<D> {
@@ -142,7 +154,8 @@ impl Optimizer for Faster {
 ///
 /// ```text
 /// forward with W = g·w;  w ← w − α ∂L/∂w
-/// h = H / ln C;          g ← γ g + (1−γ) (1 + (G−1) h/(h+h₀))
+///                        v ← v − (10 α/g) ∂L/∂v for weights v in front of the gain
+/// h = min(1, H/L) H / ln C;  g ← g^γ g*(h)^(1−γ),  g*(h) = 1 + (G−1) h/(h+h₀)
 /// ```
 ///
 /// By [`Rule::method`], and so in the lab, it is evaluated by the [`Averaged`] weights `w̄ ← d w̄ + (1−d) w`; in a loop of your own, use
@@ -165,19 +178,15 @@ impl EvenKeel {
         &self.gain
     }
 
-    /// One iteration: updates the weights, then the gain with the mean output `entropy` of the batch in nats and the number of
-    /// `classes` seen so far.
-    pub fn step<M: Module>(
-        &mut self,
-        module: M,
-        gradients: GradientsParams,
-        entropy: f64,
-        classes: usize,
-    ) -> M {
-        let module = self.optimizer.step(module, gradients);
-        let h = entropy / (classes.max(2) as f64).ln();
+    /// One iteration: updates the weights, then the gain with the loss and the entropy of the batch and the number of `classes` seen so
+    /// far.
+    pub fn step<M: Module>(&mut self, module: M, gradients: Gradients, classes: usize) -> M {
+        let Gradients { loss, entropy, of } = gradients;
+        let module = self.optimizer.step(module, of);
+        let calibration = if loss > entropy { (entropy / loss).powf(self.config.calibration) } else { 1.0 };
+        let h = calibration * entropy / (classes.max(2) as f64).ln();
         let gamma = self.config.gamma;
-        self.gain.set(gamma * self.gain.value() + (1.0 - gamma) * self.config.target(h));
+        self.gain.set(self.gain.value().powf(gamma) * self.config.target(h).powf(1.0 - gamma));
         module
     }
 }
@@ -195,7 +204,7 @@ impl<M: Modulated> Method<M> for EvenKeel {
         });
         self.classes = classes;
         let gradients = gradients?;
-        Ok(self.step(model, gradients.of, gradients.entropy, self.classes.count()))
+        Ok(self.step(model, gradients, self.classes.count()))
     }
 
     fn gain(&self) -> Option<f64> {
