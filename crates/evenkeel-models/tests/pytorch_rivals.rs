@@ -179,7 +179,7 @@ fn averages() {
     check("schedule-free", rule(&ScheduleFreeConfig::new(0.3)));
     check("lookahead", rule(&LookaheadConfig::new(0.1)));
     check(
-        "evenkeel",
+        "even-keel",
         rule(&EvenKeelConfig::new().with_lr(0.05).with_ceiling(4.0).with_half(0.1).with_decay(0.9)),
     );
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use burn::config::Config;
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::store::{ModuleRecord, RecordError};
 use burn::tensor::{Bool, Int, Tensor};
 use thiserror::Error;
 
@@ -126,6 +127,13 @@ impl<M: Module> Ema<M> {
     /// The averaged model, in evaluation mode.
     pub fn module(&self) -> &M {
         &self.average
+    }
+
+    /// Goes on from an average that was saved, after so many updates.
+    pub(crate) fn restore(&mut self, average: ModuleRecord, updates: u64) -> Result<(), RecordError> {
+        self.average = self.average.clone().try_load_record(average)?;
+        self.updates.word = updates;
+        Ok(())
     }
 
     /// How often the average was updated.

@@ -1,6 +1,6 @@
 //! Networks that know which of their layers belong under a gain.
 
-use burn::module::{Module, ModuleDisplay};
+use burn::module::Module;
 
 use crate::gain::Gain;
 
@@ -34,7 +34,7 @@ use crate::gain::Gain;
 /// assert_eq!(network.head.weight.val().into_data(), head.mul_scalar(2.0).into_data());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Modulated: Module + ModuleDisplay + 'static {
+pub trait Modulated: Module + 'static {
     /// Puts the layers that the network modulates under `gain`.
     #[must_use]
     fn with_gain(self, gain: &Gain) -> Self;

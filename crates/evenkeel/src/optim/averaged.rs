@@ -1,6 +1,6 @@
 //! Any method, evaluated by an average of the weights that it trains.
 
-use burn::module::{Module, ModuleDisplay};
+use burn::module::Module;
 use burn::store::ModuleRecord;
 use burn::tensor::Bytes;
 
@@ -47,7 +47,7 @@ impl<M: Module> Averaged<M> {
     }
 }
 
-impl<M: Module + ModuleDisplay> Method<M> for Averaged<M> {
+impl<M: Module> Method<M> for Averaged<M> {
     fn prepare(&mut self, model: M) -> M {
         let model = self.method.prepare(model);
         self.start(&model);
@@ -77,19 +77,23 @@ impl<M: Module + ModuleDisplay> Method<M> for Averaged<M> {
     }
 
     fn save(&self) -> Result<Vec<u8>, OptimError> {
-        let ema = self.ema.clone().ok_or_else(|| bad("there is no average before the method is prepared"))?;
-        let average = ema.into_record().into_bytes().map_err(bad)?;
-        StateWriter::new(KIND).part("method", self.method.save()?).part("average", average.to_vec()).finish()
+        let ema = self.ema.as_ref();
+        let ema = ema.ok_or_else(|| bad("there is no average before the method is prepared"))?;
+        let average = ema.module().clone().into_record().into_bytes().map_err(bad)?;
+        StateWriter::new(KIND)
+            .number("updates", ema.updates() as f64)
+            .part("average", average.to_vec())
+            .part("method", self.method.save()?)
+            .finish()
     }
 
     fn load(&mut self, state: &[u8]) -> Result<(), OptimError> {
         let state = StateReader::open(KIND, state)?;
         let average = Bytes::from_bytes_vec(state.part("average")?);
-        let record = ModuleRecord::from_bytes(average).map_err(bad)?;
-        let ema = self.ema.clone().ok_or_else(|| bad("the method has to be prepared first"))?;
+        let (average, updates) = (ModuleRecord::from_bytes(average).map_err(bad)?, state.number("updates")?);
+        let ema = self.ema.as_mut().ok_or_else(|| bad("the method has to be prepared first"))?;
         self.method.load(&state.part("method")?)?;
-        self.ema = Some(ema.try_load_record(record).map_err(bad)?);
-        Ok(())
+        ema.restore(average, updates as u64).map_err(bad)
     }
 }
 

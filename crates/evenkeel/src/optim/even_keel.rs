@@ -211,9 +211,10 @@ impl<M: Modulated> Method<M> for EvenKeel {
         Some(self.gain.value())
     }
 
-    /// Nothing is tied to tasks: gain and classes stay.
+    /// Puts the gain back to 1. The classes that were seen stay.
     fn reset(&mut self) {
         self.optimizer.reset();
+        self.gain.set(1.0);
     }
 
     fn save(&self) -> Result<Vec<u8>, OptimError> {
