@@ -36,7 +36,7 @@ def commands(page):
 
 def smaller(words):
     """The same command in seconds: few iterations, few images, digits that need no download."""
-    if words[1] == "run":
+    if words[1] in ("run", "tune"):
         kept, skip = [], False
         for word in words:
             if skip or word in ("--iterations", "--eval-samples"):

@@ -34,7 +34,9 @@ macro_rules! figures {
         pub fn all(drawn: &Drawn<'_>) -> Vec<Figure> {
             let mut figures: Vec<Figure> = [$($module::figure(drawn)),*].into_iter().flatten().collect();
             if let Some(note) = drawn.lineup.sampled() {
-                figures.iter_mut().for_each(|figure| figure.caption = format!("{} {note}", figure.caption));
+                for figure in &mut figures {
+                    figure.caption = format!("{} {note}", figure.caption);
+                }
             }
             figures
         }

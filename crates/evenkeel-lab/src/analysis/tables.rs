@@ -227,16 +227,21 @@ pub fn runs(id: &str, runs: &[StoredRun]) -> Table {
         table.rows.push(vec![
             Cell::text(&spec.optimizer.name),
             Cell::number(spec.seed as f64, 0),
-            Cell::text(match spec.settings.hold {
-                Some(last) => format!("control of {last}→{}, {}", last + 1, status(run)),
-                None => status(run),
-            }),
+            Cell::text(described(run)),
             Cell::text(spec.optimizer.to_string()),
             Cell::number(run.record.seconds, 1),
             Cell::text(run.path.file_name().unwrap_or_default().to_string_lossy()),
         ]);
     }
     table
+}
+
+/// How far a run is, and what it is if it is a control.
+pub fn described(run: &StoredRun) -> String {
+    match run.record.spec.settings.hold {
+        Some(last) => format!("control of {last}→{}: {}", last + 1, status(run)),
+        None => status(run),
+    }
 }
 
 /// How far a run is, in words.

@@ -40,12 +40,9 @@ impl FromStr for Controls {
 
 impl Controls {
     /// The experiments, and after them their controls.
-    pub(super) fn beside(
-        &self,
-        experiments: Vec<CheckedExperiment>,
-    ) -> anyhow::Result<Vec<CheckedExperiment>> {
-        let mut all = experiments.clone();
-        for experiment in &experiments {
+    pub(super) fn beside(&self, experiments: &[CheckedExperiment]) -> anyhow::Result<Vec<CheckedExperiment>> {
+        let mut all = experiments.to_vec();
+        for experiment in experiments {
             if experiment.settings.hold.is_some() {
                 return Err(BadInput(
                     "--control: the experiment has hold, so it is a control itself".to_string(),
@@ -92,7 +89,7 @@ mod tests {
         let experiment = Experiment::named("split-digits").unwrap().check().unwrap();
         let held = |controls: &str| -> Vec<Option<usize>> {
             let controls: Controls = controls.parse().unwrap();
-            let all = controls.beside(vec![experiment.clone()]).unwrap();
+            let all = controls.beside(std::slice::from_ref(&experiment)).unwrap();
             all.iter().map(|experiment| experiment.settings.hold).collect()
         };
         assert_eq!(held("all"), [None, Some(1), Some(2), Some(3), Some(4)]);

@@ -154,13 +154,13 @@ impl Work {
     /// Adds the runs of an experiment. Its data is fetched and checked here, before the first iteration of any.
     pub(super) fn add(&mut self, experiment: &CheckedExperiment) -> Result<(), PrepareError> {
         let settings = &experiment.settings;
-        let (sha256, iterations) = match self.specs.iter().position(|known| known.settings == *settings) {
-            Some(known) => (self.specs[known].data_sha256.clone(), self.iterations[known]),
-            None => {
-                let seed = experiment.seeds.first().copied().unwrap_or(0);
-                let prepared = cut(settings, seed, self.decoded.load(settings)?)?;
-                (prepared.data_sha256, settings.end_of(prepared.stream.len()))
-            }
+        let known = self.specs.iter().position(|known| known.settings == *settings);
+        let (sha256, iterations) = if let Some(known) = known {
+            (self.specs[known].data_sha256.clone(), self.iterations[known])
+        } else {
+            let seed = experiment.seeds.first().copied().unwrap_or(0);
+            let prepared = cut(settings, seed, self.decoded.load(settings)?)?;
+            (prepared.data_sha256, settings.end_of(prepared.stream.len()))
         };
         let specs = experiment.expand(sha256.as_deref());
         self.iterations.extend(specs.iter().map(|_| iterations));

@@ -17,7 +17,7 @@ use evenkeel_report::export::tensorboard::write_events;
 use super::error::{BadInput, FAILURE};
 use super::report::must_be_folders;
 use crate::analysis::Folders;
-use crate::analysis::tables::status;
+use crate::analysis::tables::described;
 use crate::run::checkpoint::Checkpoint;
 use crate::run::device::training_device;
 use crate::run::learner::Learner;
@@ -120,7 +120,7 @@ fn labels(run: &StoredRun) -> RunLabels {
         optimizer: spec.optimizer.name.clone(),
         parameters: spec.optimizer.to_string(),
         run: name(run),
-        status: status(run),
+        status: described(run),
         seed: spec.seed,
     }
 }

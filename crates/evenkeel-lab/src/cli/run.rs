@@ -66,7 +66,7 @@ impl Args {
         }
         match &self.control {
             None => Ok(checked),
-            Some(controls) => controls.beside(checked),
+            Some(controls) => controls.beside(&checked),
         }
     }
 }

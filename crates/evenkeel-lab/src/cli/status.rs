@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::error::BadInput;
 use super::output::print;
 use crate::analysis::progress;
-use crate::analysis::tables::status;
+use crate::analysis::tables::{described, status};
 use crate::columns;
 use crate::slurm::Queue;
 use crate::store::{Status, Store, StoredRun};
@@ -76,7 +76,7 @@ impl State {
             optimizer: spec.optimizer.name.clone(),
             parameters: spec.optimizer.to_string(),
             seed: spec.seed,
-            status: status(run),
+            status: described(run),
             iteration: done,
             iterations: total,
             task1_acc: last.map(|(_, accuracy)| accuracy),

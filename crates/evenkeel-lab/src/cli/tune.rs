@@ -163,7 +163,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
     let searched = Searched::all(&optimizers, &results, &rounds);
     let outcome =
-        Outcome::new((&args.changed.experiment, args.command()), (search, rounds, score), seeds, searched);
+        Outcome::new((&args.changed.experiment, command()), (search, rounds, score), seeds, searched);
     write(&out, &outcome, &trials)?;
     print(&if args.json {
         format!("{}\n", serde_json::to_string_pretty(&outcome)?)
@@ -219,13 +219,12 @@ impl Args {
             counts.join(", ")
         )))
     }
+}
 
-    /// The command line, for the record.
-    fn command(&self) -> String {
-        let mut words = std::env::args();
-        words.next();
-        format!("evenkeel {}", words.collect::<Vec<_>>().join(" "))
-    }
+/// The command line, for the record.
+fn command() -> String {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    format!("evenkeel {}", words.join(" "))
 }
 
 /// Says which seeds are used, and that a comparison should have others.

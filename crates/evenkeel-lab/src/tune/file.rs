@@ -27,9 +27,11 @@ pub fn text(outcome: &Outcome, trials: &[Trial]) -> Result<String, toml::ser::Er
     }
     let seeds = comparison_seeds(&outcome.seeds);
     let mut tables: Vec<Map<String, Value>> = parts.iter().filter_map(|part| table(part, &seeds)).collect();
-    let whole = match tables.len() {
-        1 => tables.remove(0),
-        _ => Map::from_iter([("part".to_string(), Value::from_iter(tables.into_iter().map(Value::Object)))]),
+    let whole = if tables.len() == 1 {
+        tables.remove(0)
+    } else {
+        let parts: Vec<Value> = tables.into_iter().map(Value::Object).collect();
+        std::iter::once(("part".to_string(), parts.into())).collect()
     };
     Ok(format!(
         "# Chosen by `{}` on the seeds {}.\n# {}\n# The seeds here are others: what was chosen by looking is compared on runs that had no say in it.\n{}",
@@ -51,7 +53,7 @@ fn table(part: &Experiment, seeds: &[u64]) -> Option<Map<String, Value>> {
     let names = part.optimizers.iter().map(|optimizer| optimizer.name.clone());
     let mut table = Map::new();
     table.insert("benchmark".into(), part.benchmark.clone().into());
-    table.insert("optimizers".into(), Value::from_iter(names));
+    table.insert("optimizers".into(), names.collect::<Vec<_>>().into());
     table.insert("seeds".into(), seeds_shown(seeds).into());
     table.extend(changed(&flattened(&benchmark.settings()), &flattened(&part.settings)));
     let mut described = Map::new();

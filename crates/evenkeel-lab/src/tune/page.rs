@@ -6,7 +6,7 @@ use evenkeel_report::{Cell, Section, Table};
 
 use super::axis::shown;
 use super::figures;
-use super::outcome::{Outcome, Searched, Tried, shared_seeds};
+use super::outcome::{Budget, Outcome, Searched, Tried, shared_seeds};
 use super::trials::Search;
 use crate::analysis::tables::interval;
 use crate::columns::{self, wrapped};
@@ -105,24 +105,13 @@ fn how(outcome: &Outcome) -> String {
             )
         }
     };
-    let budget = match outcome.budget {
-        Some(budget) => format!(
-            "{} and {} for each optimizer",
-            plural(budget.trials, "trial"),
-            plural(budget.runs, "run")
-        ),
-        None => {
-            let each = outcome.optimizers.iter().map(|searched| {
-                format!(
-                    "{}: {} and {}",
-                    searched.shown,
-                    plural(searched.budget.trials, "trial"),
-                    plural(searched.budget.runs, "run")
-                )
-            });
-            each.collect::<Vec<_>>().join("; ")
-        }
-    };
+    let cost =
+        |budget: Budget| format!("{} and {}", plural(budget.trials, "trial"), plural(budget.runs, "run"));
+    let each = |searched: &Searched| format!("{}: {}", searched.shown, cost(searched.budget));
+    let budget = outcome.budget.map_or_else(
+        || outcome.optimizers.iter().map(each).collect::<Vec<_>>().join("; "),
+        |budget| format!("{} for each optimizer", cost(budget)),
+    );
     format!(
         "{kind}, {rounds}: {budget}. Tuning seeds {}. {}.",
         ranges(&outcome.seeds),

@@ -141,7 +141,7 @@ fn an_experiment_file_with_replay_and_a_variant_runs() {
 
 #[test]
 fn every_subcommand_has_help_and_lists_and_completions_work() {
-    for command in ["run", "status", "metrics", "data", "list", "bench", "completions", "worker"] {
+    for command in ["run", "tune", "status", "metrics", "data", "list", "bench", "completions", "worker"] {
         let help = must_succeed(evenkeel().args([command, "--help"]));
         assert!(String::from_utf8_lossy(&help.stdout).contains("Usage: evenkeel"));
     }
