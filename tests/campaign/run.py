@@ -4,6 +4,8 @@
     python3 tests/campaign/run.py target/release/evenkeel                              short: a minute or two
     python3 tests/campaign/run.py target/release/evenkeel --kills 1000 --damages 2000  long
 
+Then it runs with too few descriptors, too little memory and, where a small file system can be mounted, on a full disk.
+
 A kill is harmless if the same command then gives the same bytes as an undisturbed run. A damage is harmless if everything comes
 out as if nothing had happened; else a command must name the damaged file and fail.
 """
@@ -11,6 +13,7 @@ out as if nothing had happened; else a command must name the damaged file and fa
 import argparse
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -168,6 +171,48 @@ def damage_campaign(program, whole, reference, wanted, room):
     return named, harmless
 
 
+def limited(program, out, limit, most):
+    return subprocess.run(
+        command(program, out), capture_output=True, timeout=300, preexec_fn=lambda: resource.setrlimit(limit, (most, most)))
+
+
+def limit_campaign(program, reference, room):
+    """Whatever is scarce: a run that fails says so, and the same command without the limit gives the same bytes."""
+    trials = [("descriptors", resource.RLIMIT_NOFILE, most) for most in (8, 12, 16, 24, 32, 64)]
+    trials += [("memory", resource.RLIMIT_AS, most << 20) for most in (80, 160, 320, 640, 1280)]
+    ended = []
+    for what, limit, most in trials:
+        out = room / "limited"
+        ended.append((what, limited(program, out, limit, most), out))
+        check_after_failure(program, reference, *ended[-1])
+    disk = room / "disk"
+    disk.mkdir()
+    for size in ("16k", "64k", "128k", "256k"):
+        # Only root can mount.
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], capture_output=True).returncode != 0:
+            print("LEFT OUT: a full disk, as nothing can be mounted here", file=sys.stderr)
+            break
+        try:
+            ended.append(("disk", subprocess.run(command(program, disk / "runs"), capture_output=True, timeout=300), disk / "runs"))
+            subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
+            check_after_failure(program, reference, *ended[-1])
+        finally:
+            subprocess.run(["umount", disk], check=True)
+    return len(ended), sum(process.returncode != 0 for _, process, _ in ended)
+
+
+def check_after_failure(program, reference, what, process, out):
+    said = (process.stdout + process.stderr).decode(errors="replace")
+    assert "panicked" not in said, (what, said)
+    # Memory that is refused ends a process at once; all else is an error with a reason.
+    assert process.returncode in (0, 1, 2) or what == "memory", (what, process.returncode, said)
+    assert process.returncode == 0 or said, what
+    finished = subprocess.run(command(program, out), capture_output=True, timeout=300)
+    assert finished.returncode == 0, (what, finished.stderr.decode())
+    assert results(out) == reference, f"other bytes after a lack of {what}, in {out}"
+    shutil.rmtree(out)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("program")
@@ -185,8 +230,11 @@ def main():
         reference = results(whole)
         assert len(reference) == 8 and all(reference.values())
         kills, rounds = kill_campaign(program, reference, arguments.kills, room)
+        trials, failed = limit_campaign(program, reference, room)
         named, harmless = damage_campaign(program, whole, reference, arguments.damages, room)
-    print(f"{kills} kills in {rounds} rounds, 0 different bytes; {named + harmless} damages, {named} named and {harmless} harmless")
+    print(
+        f"{kills} kills in {rounds} rounds and {trials} runs under limits ({failed} failed with a reason), 0 different bytes; "
+        f"{named + harmless} damages, {named} named and {harmless} harmless")
 
 
 if __name__ == "__main__":

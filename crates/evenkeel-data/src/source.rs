@@ -16,6 +16,8 @@
 mod cache;
 mod error;
 mod fetch;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod http;
 mod load;
 mod npm;

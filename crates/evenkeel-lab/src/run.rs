@@ -7,6 +7,7 @@ pub mod evaluate;
 mod feedback;
 pub mod learner;
 pub mod machine;
+mod memory;
 mod pending;
 pub mod prepare;
 pub mod probes;

@@ -2,6 +2,9 @@
 //!
 //! One request per connection, within limits of size, time and number, so that no client can stop the others.
 
+#[cfg(fuzzing)]
+pub mod fuzzing;
+
 use std::convert::Infallible;
 use std::error::Error;
 use std::io;
@@ -17,6 +20,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 
 use crate::analysis::own_curves::OwnSource;
@@ -103,20 +107,25 @@ impl Server {
                 };
                 let pages = Arc::clone(&self.pages);
                 tokio::spawn(async move {
-                    let answer = service_fn(move |request| answer(Arc::clone(&pages), request));
-                    let connection = http1::Builder::new()
-                        .timer(TokioTimer::new())
-                        .header_read_timeout(MOST_TIME_TO_ASK)
-                        .max_buf_size(MOST_HEADERS)
-                        .keep_alive(false)
-                        .serve_connection(TokioIo::new(stream), answer);
-                    // A reader that has gone away is no matter of the server.
-                    let _ = tokio::time::timeout(MOST_TIME, connection).await;
+                    converse(pages, stream).await;
                     drop(place);
                 });
             }
         })
     }
+}
+
+/// Answers the one request of a connection.
+async fn converse(pages: Arc<Pages>, stream: impl AsyncRead + AsyncWrite + Unpin) {
+    let answer = service_fn(move |request| answer(Arc::clone(&pages), request));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(MOST_TIME_TO_ASK)
+        .max_buf_size(MOST_HEADERS)
+        .keep_alive(false)
+        .serve_connection(TokioIo::new(stream), answer);
+    // A reader that has gone away is no matter of the server.
+    let _ = tokio::time::timeout(MOST_TIME, connection).await;
 }
 
 async fn answer(pages: Arc<Pages>, request: Request<Incoming>) -> Result<Answer, Infallible> {

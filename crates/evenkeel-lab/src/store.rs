@@ -206,6 +206,15 @@ pub struct StoredRun {
     pub record: RunRecord,
 }
 
+/// What a folder of runs holds.
+#[derive(Debug, Default)]
+pub struct StoredRuns {
+    /// Its runs, by folder name.
+    pub runs: Vec<StoredRun>,
+    /// Runs whose description is none, and why.
+    pub unreadable: Vec<StoreError>,
+}
+
 impl StoredRun {
     /// The curve file.
     pub fn curve_path(&self) -> PathBuf {
@@ -307,17 +316,20 @@ impl Store {
         specs.iter().try_for_each(|spec| self.describe(spec).map(drop))
     }
 
-    /// All runs in the folder, by folder name. Folders without `run.json` are not runs.
-    pub fn runs(&self) -> Result<Vec<StoredRun>, StoreError> {
-        let mut runs = Vec::new();
+    /// All runs in the folder. Folders without `run.json` are not runs; one that cannot be read hides no other.
+    pub fn runs(&self) -> Result<StoredRuns, StoreError> {
+        let mut found = StoredRuns::default();
         for entry in std::fs::read_dir(&self.dir).map_err(io_error(&self.dir))? {
             let path = entry.map_err(io_error(&self.dir))?.path();
-            if let Some(record) = read_record(&path, None)? {
-                runs.push(StoredRun { path, record });
+            match read_record(&path, None) {
+                Ok(Some(record)) => found.runs.push(StoredRun { path, record }),
+                Ok(None) => {}
+                Err(error) => found.unreadable.push(error),
             }
         }
-        runs.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(runs)
+        found.runs.sort_by(|a, b| a.path.cmp(&b.path));
+        found.unreadable.sort_by_cached_key(ToString::to_string);
+        Ok(found)
     }
 }
 

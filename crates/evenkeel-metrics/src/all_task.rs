@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
-use crate::metrics::worst_case;
+use crate::metrics::{stability_gap, worst_case};
 use crate::stats::mean;
 
 /// min-ACC and WC-ACC of continual evaluation (De Lange, van de Ven and Tuytelaars, "Continual evaluation for
@@ -68,10 +68,10 @@ pub fn old_task_gaps(curve: &Curve) -> Option<Vec<Vec<f64>>> {
     }
     let ends: Vec<_> = curve.task_ends().collect();
     let gap = |task: usize, k: usize| {
-        let before = ends[k - 2].acc_of(task).filter(|before| *before > 0.0)?;
+        let before = ends[k - 2].acc_of(task)?;
         let within = curve.task_range(k).map(|index| curve.acc_of(task, index));
         let lowest = within.into_iter().try_fold(f64::INFINITY, |m, a| Some(a?.min(m)))?;
-        Some((before - lowest) / before)
+        stability_gap(before, lowest)
     };
     (2..=curve.tasks()).map(|k| (1..k).map(|task| gap(task, k)).collect()).collect()
 }

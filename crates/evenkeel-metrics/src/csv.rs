@@ -40,6 +40,9 @@ pub enum CurveFileFault {
     /// The file cannot be read.
     #[error("{0}")]
     Io(#[from] io::Error),
+    /// It is a pipe, a folder or a device.
+    #[error("not a regular file; write the curve to one first")]
+    NoFile,
     /// There is no header row.
     #[error("the file is empty, a header row is needed")]
     NoHeader,

@@ -3,6 +3,7 @@
 //! Every function treats its terms as independent and adds their variances. They are not independent (all
 //! come from the same seeds), so these ± describe how the paper's tables were made, not a confidence.
 
+use crate::metrics::LEAST_ACCURACY;
 use crate::reading::Estimate;
 
 /// ± of a mean of `n` terms, `√(Σ σ²) / n`; 0 for no terms. Used for avg-ACC, avg-min-ACC and avg-SG.
@@ -19,12 +20,12 @@ pub fn pm_of_worst_case(pm_end: f64, pm_avg_min: f64, tasks: usize) -> f64 {
 
 /// ± of `SG_k`, with `E = E_{k−1}` and `m = m_k`: `√((σ_E² + σ_m²) / E² + (E − m)² σ_E² / E⁴)`.
 ///
-/// `None` if `E = 0`, as for the gap itself. (First-order propagation would have `m² σ_E² / E⁴` in place of
+/// `None` if `E` is zero or next to it, as for the gap itself. (First-order propagation would have `m² σ_E² / E⁴` in place of
 /// the two `σ_E` terms: the paper treats numerator and denominator as independent.)
 pub fn pm_of_stability_gap(end: Estimate, minimum: Estimate) -> Option<f64> {
     let drop = end.mean - minimum.mean;
     let relative = |pm: f64| pm / end.mean;
-    (end.mean != 0.0).then(|| {
+    (end.mean >= LEAST_ACCURACY).then(|| {
         let numerator = relative(end.pm).hypot(relative(minimum.pm));
         numerator.hypot(relative(drop) * relative(end.pm))
     })
@@ -64,7 +65,9 @@ mod tests {
         let (end, minimum) = (Estimate { mean: 80.0, pm: 2.0 }, Estimate { mean: 60.0, pm: 3.0 });
         let variance: f64 = (4.0 + 9.0) / 6400.0 + 400.0 * 4.0 / 80.0_f64.powi(4);
         assert_close(pm_of_stability_gap(end, minimum).unwrap(), variance.sqrt());
-        assert_eq!(pm_of_stability_gap(Estimate { mean: 0.0, pm: 1.0 }, minimum), None);
+        for nothing in [0.0, 1e-320] {
+            assert_eq!(pm_of_stability_gap(Estimate { mean: nothing, pm: 1.0 }, minimum), None);
+        }
     }
 
     #[test]

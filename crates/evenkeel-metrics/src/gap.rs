@@ -23,7 +23,7 @@ pub struct Gap {
     /// `max_{i in task k} L_i − L_end(k−1)`, the jump of the task-1 test loss.
     ///
     /// `None` unless the loss is known and finite at the switch and throughout the task: a spike may hide in
-    /// a missing value, and a diverged run has no largest loss.
+    /// a missing value, and a diverged run has no largest loss. Nor where it is too large to be a number.
     pub loss_spike: Option<f64>,
 }
 
@@ -63,6 +63,7 @@ fn gap(curve: &Curve, k: usize, lowest: usize, fraction: f64) -> Gap {
     let finite = |index: usize| curve.task1_loss(index).filter(|loss| loss.is_finite());
     let highest = range.map(finite).try_fold(f64::NEG_INFINITY, |highest, loss| Some(highest.max(loss?)));
     let loss_spike = highest.zip(finite(switch)).map(|(highest, start)| highest - start);
+    let loss_spike = loss_spike.filter(|spike| spike.is_finite());
     Gap { width, recovery, loss_spike }
 }
 

@@ -78,9 +78,13 @@ impl Metrics {
     }
 }
 
-/// Stability gap of one transition, `SG_k = (E_{k−1} − m_k) / E_{k−1}`; `None` if `E_{k−1} = 0`.
+/// The least accuracy, in percent, of which a share can be lost: one right answer in a hundred thousand million. A share of less is a
+/// number without a meaning, or none at all.
+pub const LEAST_ACCURACY: f64 = 1e-9;
+
+/// Stability gap of one transition, `SG_k = (E_{k−1} − m_k) / E_{k−1}`; `None` if `E_{k−1}` is zero, or below [`LEAST_ACCURACY`].
 pub fn stability_gap(end: f64, minimum: f64) -> Option<f64> {
-    (end != 0.0).then(|| (end - minimum) / end)
+    (end >= LEAST_ACCURACY).then(|| (end - minimum) / end)
 }
 
 /// Worst-case accuracy, `A_new / K + (1 − 1/K) min-ACC`: the newest accuracy weighs as much as any other task.
@@ -134,6 +138,14 @@ mod tests {
         assert_eq!(metrics.sg, [Some(1.0), None]);
         assert_eq!(metrics.avg_sg, None);
         assert_close(metrics.avg_acc, 30.0);
+    }
+
+    #[test]
+    fn a_gap_from_next_to_nothing_is_undefined_and_not_infinite() {
+        let metrics = Metrics::of(&curve(&[&[1e-320], &[50.0]])).unwrap();
+        assert_eq!((metrics.avg_sg, metrics.sg), (None, vec![None]));
+        assert!(stability_gap(LEAST_ACCURACY, 100.0).is_some_and(|gap| gap < -1e10 && gap.is_finite()));
+        assert_eq!(stability_gap(LEAST_ACCURACY / 2.0, 100.0), None);
     }
 
     #[test]

@@ -42,6 +42,15 @@ impl InputShape {
     }
 }
 
+/// How large a network is, counted before anything of it is in memory. Floating point, as settings can name more than a word counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NetworkSize {
+    /// Numbers that are learnt.
+    pub weights: f64,
+    /// Numbers per image that a training step keeps for its gradients, at least.
+    pub kept_per_image: f64,
+}
+
 /// A network that the lab can train: registered in one line of `registry.rs`.
 pub trait Architecture: Modulated + Sized + Send + 'static {
     /// How tables and figures call it.
@@ -59,6 +68,9 @@ pub trait Architecture: Modulated + Sized + Send + 'static {
 
     /// Whether it can see such images; the reason if not. The keys have passed [`check`](Self::check).
     fn accepts(config: &Self::Config, shape: InputShape) -> Result<(), String>;
+
+    /// How large it would be. The keys have passed [`check`](Self::check), and it [`accepts`](Self::accepts) such images.
+    fn size(config: &Self::Config, shape: InputShape, outputs: usize) -> NetworkSize;
 
     /// Draws the weights from `rng`: the same state of the generator gives the same network.
     fn init<R: Rng>(

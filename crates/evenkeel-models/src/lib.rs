@@ -46,7 +46,7 @@ pub mod ops;
 mod registry;
 pub mod state_dict;
 
-pub use architecture::{Architecture, Evaluator, Frozen, InputShape};
+pub use architecture::{Architecture, Evaluator, Frozen, InputShape, NetworkSize};
 pub use forward_pass::{FlatImages, ForwardPass};
 pub use gain_linear::GainLinear;
 pub use registry::*;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::architecture::{Architecture, InputShape};
+use crate::architecture::{Architecture, InputShape, NetworkSize};
 
 /// What is to be done with a network whose type is known only at run time; see [`ModelSpec::visit`].
 pub trait Visit {
@@ -96,6 +96,13 @@ macro_rules! architectures {
             pub fn accepts(&self, shape: InputShape) -> Result<(), String> {
                 match self {
                     $(Self::$network(config) => $network::accepts(config, shape),)+
+                }
+            }
+
+            /// How large it would be, for images that it accepts.
+            pub fn size(&self, shape: InputShape, outputs: usize) -> NetworkSize {
+                match self {
+                    $(Self::$network(config) => $network::size(config, shape, outputs),)+
                 }
             }
 

@@ -10,7 +10,7 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Normal};
 use serde::{Deserialize, Serialize};
 
-use crate::architecture::{Architecture, BACKBONE, Frozen, HEAD, InputShape};
+use crate::architecture::{Architecture, BACKBONE, Frozen, HEAD, InputShape, NetworkSize};
 use crate::state_dict::StateDict;
 use crate::{ForwardPass, GainLinear};
 
@@ -239,6 +239,20 @@ impl Architecture for SmallVit {
             ));
         }
         Ok(())
+    }
+
+    fn size(config: &SmallVitConfig, shape: InputShape, outputs: usize) -> NetworkSize {
+        let number = |n: usize| n as f64;
+        let (width, depth) = (number(config.width), number(config.depth));
+        let patch = number(shape.channels * config.patch * config.patch);
+        let patches = number(shape.height * shape.width) / number(config.patch * config.patch);
+        // Queries, keys, values and their projection, then two layers of which one is wider.
+        let block = (4.0 + 2.0 * number(EXPANSION)) * width * width;
+        let attention = number(config.heads) * patches * patches;
+        NetworkSize {
+            weights: (patch + patches) * width + depth * block + width * number(outputs),
+            kept_per_image: depth * (attention + (5.0 + number(EXPANSION)) * patches * width),
+        }
     }
 
     fn init<R: Rng>(

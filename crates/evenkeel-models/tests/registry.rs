@@ -1,6 +1,6 @@
 //! What every registered network must do: nothing here names one.
 
-use burn::module::{ParamId, list_param_ids};
+use burn::module::{Module, ParamId, list_param_ids};
 use burn::optim::{GradientsParams, SgdConfig};
 use burn::tensor::{Device, Tensor, TensorData};
 use evenkeel::gain::{Gain, GainConfig};
@@ -48,6 +48,9 @@ impl Visit for Conforms {
         let make = || N::init(config, SHAPE, OUTPUTS, &mut ChaCha8Rng::seed_from_u64(1), &device);
         let network = make().with_gain(&gain);
         assert_eq!((make().gain(), network.gain()), (1.0, 1.5));
+        // What is counted before it is there is what is there, biases and other small parts aside.
+        let (counted, there) = (N::size(config, SHAPE, OUTPUTS).weights, make().num_params() as f64);
+        assert!((counted / there - 1.0).abs() < 0.05, "{counted} weights counted, {there} there");
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         let pixels: Vec<f32> = (0..IMAGES * SHAPE.len()).map(|_| rng.random_range(-1.0..1.0)).collect();
         let x = Tensor::<2>::from_data(TensorData::new(pixels.clone(), [IMAGES, SHAPE.len()]), &device);

@@ -48,7 +48,7 @@ pub(super) fn table(path: &Path, arrays: &mut impl Arrays) -> Result<Table, Tabl
     Ok(Table { place: arrays.matrix(&features)?, annotations })
 }
 
-/// Whole numbers of so many bytes each, as cells.
+/// Whole numbers of so many bytes each, at most eight, as cells.
 pub(super) fn integers(bytes: &[u8], size: usize, signed: bool) -> Column {
     let mut column = Column::default();
     for bytes in bytes.chunks_exact(size.max(1)) {

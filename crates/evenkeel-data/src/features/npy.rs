@@ -91,7 +91,9 @@ impl Header {
         let (kind, width) = self.dtype.split_at_checked(2).unwrap_or_default();
         let width: usize = width.parse().unwrap_or(0);
         let hint = "labels, tasks and splits are one-dimensional arrays of whole numbers or words";
-        if self.shape.len() != 1 || !(1..=4096).contains(&width) {
+        // Numbers have at most eight bytes, words some more.
+        let widest = if matches!(kind, "|S" | "<U") { 4096 } else { 8 };
+        if self.shape.len() != 1 || !(1..=widest).contains(&width) {
             return Err((format!("an array of type {} and shape {:?}", self.dtype, self.shape), hint));
         }
         let size = if kind == "<U" { 4 * width } else { width };
@@ -163,6 +165,15 @@ mod tests {
         assert_eq!((scalar.shape.len(), scalar.fortran), (0, true));
         let record = "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (8,), }";
         assert!(Header::parse(record).is_none() && Header::parse("{}").is_none());
+    }
+
+    #[test]
+    fn numbers_of_an_absurd_width_are_refused() {
+        for (descr, bytes) in [("<i32", 32), ("|b17", 17), ("<u4096", 4096)] {
+            let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (1,), }}");
+            let (problem, _) = Header::parse(&header).unwrap().column(&vec![1; bytes][..]).err().unwrap();
+            assert!(problem.contains(descr), "{problem}");
+        }
     }
 
     proptest! {

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use evenkeel_data::LoadError;
 use evenkeel_metrics::CurveFileError;
 
-use crate::analysis::Runs;
 use crate::analysis::own_curves::OwnCurvesError;
 use crate::import::ImportError;
 use crate::run::prepare::PrepareError;
@@ -49,8 +48,8 @@ pub(super) fn told_once(error: &anyhow::Error) -> String {
 }
 
 /// The exit code after tables that name damaged runs instead of counting them.
-pub(super) fn damage_is_failure(runs: &Runs) -> ExitCode {
-    if runs.damaged() { ExitCode::from(FAILURE) } else { ExitCode::SUCCESS }
+pub(super) fn failure_if(damaged: bool) -> ExitCode {
+    if damaged { ExitCode::from(FAILURE) } else { ExitCode::SUCCESS }
 }
 
 fn is_bad_input(error: &anyhow::Error) -> bool {

@@ -9,9 +9,8 @@ use std::time::Duration;
 use evenkeel_data::Loaded;
 use evenkeel_kernels::InstructionSet;
 
-use super::error::{BadInput, damage_is_failure};
+use super::error::{BadInput, failure_if};
 use super::interrupt;
-use crate::analysis::Runs;
 use crate::columns::{WIDTH, wrapped};
 use crate::run::machine::cores;
 use crate::run::prepare::{PrepareError, cut};
@@ -201,9 +200,9 @@ impl Ended {
         !self.failed.is_empty()
     }
 
-    /// The runs that failed as one error; a damaged one among `runs` is a failure too.
-    pub(super) fn into_result(self, runs: &Runs) -> anyhow::Result<ExitCode> {
-        let Some(Failure { message, .. }) = self.failed.first() else { return Ok(damage_is_failure(runs)) };
+    /// The runs that failed as one error; where something is `damaged`, that is a failure too.
+    pub(super) fn into_result(self, damaged: bool) -> anyhow::Result<ExitCode> {
+        let Some(Failure { message, .. }) = self.failed.first() else { return Ok(failure_if(damaged)) };
         let (count, all) = (self.failed.len(), self.all);
         let message = format!(
             "{count} of {all} runs failed, the first with: {message}; the same command tries them again"

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::error::{BadInput, damage_is_failure};
+use super::error::{BadInput, failure_if};
 use super::groups::Groups;
 use super::output::print;
 use super::status::runs_in;
 use crate::analysis::own_curves::{OwnSource, UNNAMED};
 use crate::analysis::{Format, OwnCurves, Runs, folders, terminal};
 use crate::spec::suggest;
-use crate::store::StoredRun;
+use crate::store::StoredRuns;
 
 /// Compute the stability-gap metrics of runs, or of curve files of any program.
 ///
@@ -50,22 +50,21 @@ impl Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let folders = args.paths.iter().filter(|path| path.is_dir()).count();
+    let mut unreadable = false;
     let runs = if !args.groups.is_empty() {
         return beside(args);
     } else if folders == 0 {
         of_files(&args.paths)?
     } else if folders == args.paths.len() {
-        let mut runs: Vec<StoredRun> = Vec::new();
-        for dir in &args.paths {
-            runs.extend(runs_of(dir)?);
-        }
-        Runs::load(&runs)
+        let found = runs_of_all(args.paths.iter().map(PathBuf::as_path))?;
+        unreadable = !found.unreadable.is_empty();
+        Runs::load(&found.runs)
     } else {
         return Err(BadInput("give folders or curve files, not both".into()).into());
     };
     must_be_there(&runs, args.against.as_deref())?;
     print(&terminal::render(&runs, args.against.as_deref(), args.format()))?;
-    Ok(damage_is_failure(&runs))
+    Ok(failure_if(unreadable || runs.damaged()))
 }
 
 /// Groups of other programs, beside the runs of a folder if there is one.
@@ -80,19 +79,14 @@ fn beside(args: &Args) -> anyhow::Result<ExitCode> {
         let message = format!("{}: with --group give folders; a file is a group of its own", file.display());
         return Err(BadInput(message).into());
     }
+    let found = runs_of_all(dirs.iter().copied())?;
     let runs = match dirs.first() {
         None => Runs::of_own(own),
-        Some(first) => {
-            let mut stored: Vec<StoredRun> = Vec::new();
-            for dir in &dirs {
-                stored.extend(runs_of(dir)?);
-            }
-            Runs::load(&stored).with_own(first, own)?
-        }
+        Some(first) => Runs::load(&found.runs).with_own(first, own)?,
     };
     must_be_there(&runs, reference)?;
     print(&terminal::render(&runs, reference, args.format()))?;
-    Ok(damage_is_failure(&runs))
+    Ok(failure_if(!found.unreadable.is_empty() || runs.damaged()))
 }
 
 /// Curves of any program, one file per seed, all of one method.
@@ -119,8 +113,19 @@ pub(super) fn must_be_there(runs: &Runs, against: Option<&str>) -> anyhow::Resul
 }
 
 /// The runs of a folder, in the order of tables.
-pub(super) fn runs_of(dir: &Path) -> anyhow::Result<Vec<StoredRun>> {
-    let mut runs = runs_in(dir)?;
-    folders::sort(&mut runs);
-    Ok(runs)
+pub(super) fn runs_of(dir: &Path) -> anyhow::Result<StoredRuns> {
+    let mut found = runs_in(dir)?;
+    folders::sort(&mut found.runs);
+    Ok(found)
+}
+
+/// Those of several folders, one folder after the other.
+fn runs_of_all<'a>(dirs: impl Iterator<Item = &'a Path>) -> anyhow::Result<StoredRuns> {
+    let mut all = StoredRuns::default();
+    for dir in dirs {
+        let StoredRuns { runs, unreadable } = runs_of(dir)?;
+        all.runs.extend(runs);
+        all.unreadable.extend(unreadable);
+    }
+    Ok(all)
 }

@@ -129,7 +129,7 @@ fn measured(store: &Store, spec: &RunSpec, iterations: u64) -> anyhow::Result<Op
     if !store.dir().is_dir() {
         return Ok(None);
     }
-    let runs = store.runs()?;
+    let runs = store.runs()?.runs;
     let alike = runs.iter().find(|run| {
         let known = &run.record.spec;
         run.record.status == Status::Done
@@ -153,7 +153,8 @@ fn rehearsed(spec: &RunSpec, processes: &Processes) -> anyhow::Result<Option<Cos
             iterations = report.total;
         }
     })?;
-    let done = store.runs()?.pop().filter(|run| run.record.status == Status::Done && tally.failed.is_empty());
+    let done =
+        store.runs()?.runs.pop().filter(|run| run.record.status == Status::Done && tally.failed.is_empty());
     Ok(done.filter(|_| iterations > 0).map(|run| cost(&run, iterations, true)))
 }
 

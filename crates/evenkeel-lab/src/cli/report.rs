@@ -9,7 +9,7 @@ use evenkeel_data::files;
 use evenkeel_report::document::slug;
 use evenkeel_report::{Document, Theme};
 
-use super::error::{BadInput, FAILURE};
+use super::error::{BadInput, failure_if};
 use super::groups::Groups;
 use crate::analysis::{Folders, document};
 use crate::columns::{WIDTH, wrapped};
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // A page says what it leaves out; a command line with a mistake is refused.
     sources.iter().try_for_each(|source| source.read().map(drop))?;
     let folders = Folders::read_with(&args.dirs, &sources);
-    let damaged = folders.runs.iter().any(|run| run.check_files().is_err());
+    let damaged = !folders.problems.is_empty() || folders.runs.iter().any(|run| run.check_files().is_err());
     let empty = folders.runs.is_empty() && folders.outcomes.is_empty() && folders.own.is_empty();
     let document = document(&args.title, folders, args.against.as_deref());
     // What the page says prominently is said here, too.
@@ -92,7 +92,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let count = write_tables(&document, dir)?;
         say!("{}: {count} tables as Markdown, CSV and LaTeX", dir.display());
     }
-    Ok(if damaged { ExitCode::from(FAILURE) } else { ExitCode::SUCCESS })
+    Ok(failure_if(damaged))
 }
 
 /// A folder that does not exist is a slip of the pen; an empty one gives a report that says so.

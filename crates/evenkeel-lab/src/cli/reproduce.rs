@@ -135,7 +135,7 @@ impl Args {
         let runs = Runs::load(&begun(&store, &work.specs)?);
         let provenance = Provenance::new(name, self.command(name), self.quick, without, &runs);
         self.write(result, page(&runs), &provenance, &runs)?;
-        ended.into_result(&runs)
+        ended.into_result(runs.damaged())
     }
 
     fn write(&self, result: &Result, page: Page, provenance: &Provenance, runs: &Runs) -> anyhow::Result<()> {

@@ -89,7 +89,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
     // The file tells of everything in the folder, as `evenkeel metrics` does; the table of this experiment.
     let against = args.against.as_deref();
-    let everything = Runs::load(&runs_of(out)?);
+    let found = runs_of(out)?;
+    let everything = Runs::load(&found.runs);
     let there =
         against.filter(|_| everything.lineups.iter().any(|lineup| lineup.reference(against).is_some()));
     write_json(&out.join("summary.json"), &Summary::of(&everything, there))?;
@@ -99,5 +100,5 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let these = Runs::load(&begun(&store, &work.specs)?);
     print(&terminal::render(&these, against, if args.json { Format::Json } else { Format::Table }))?;
     say!("{}", wrapped(&format!("`evenkeel report {}` makes a page of it", out.display()), WIDTH, 2));
-    ended.into_result(&these)
+    ended.into_result(these.damaged() || !found.unreadable.is_empty())
 }

@@ -7,13 +7,14 @@ use evenkeel_metrics::read_growing_curve;
 use evenkeel_report::{Cell, Table};
 use serde::Serialize;
 
-use super::error::BadInput;
+use super::error::{BadInput, failure_if};
 use super::output::print;
 use crate::analysis::progress;
 use crate::analysis::tables::{described, status};
 use crate::columns;
+use crate::say;
 use crate::slurm::Queue;
-use crate::store::{Status, Store, StoredRun};
+use crate::store::{Status, Store, StoredRun, StoredRuns};
 use crate::words::{plural, ranges};
 
 /// Show how far the runs in a folder are: a line per optimizer.
@@ -33,18 +34,19 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let runs = runs_in(&args.dir)?;
+    let StoredRuns { runs, unreadable } = runs_in(&args.dir)?;
+    let code = failure_if(!unreadable.is_empty());
     if args.json {
         let all: Vec<State> = runs.iter().map(State::of).collect();
         print(&format!("{}\n", serde_json::to_string_pretty(&all)?))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(code);
     }
     let table = if args.runs { every_run(&runs) } else { every_group(&runs) };
     let ended = runs.iter().filter(|run| run.record.status != Status::Unfinished).count();
     let text = columns::table(&table, columns::width());
     let queue = Queue::read(&args.dir).map(|queue| queue.describe() + "\n").unwrap_or_default();
     print(&format!("{text}\n{ended} of {} ended\n{queue}", plural(runs.len(), "run")))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
 /// One run, for programs.
@@ -145,18 +147,24 @@ fn every_group(runs: &[StoredRun]) -> Table {
     table
 }
 
-/// The runs of a folder; one that holds none is bad input.
-pub(super) fn runs_in(dir: &std::path::Path) -> anyhow::Result<Vec<StoredRun>> {
+/// The runs of a folder; one that holds none is bad input. Those that cannot be read are named.
+pub(super) fn runs_in(dir: &std::path::Path) -> anyhow::Result<StoredRuns> {
     if !dir.is_dir() {
         return Err(BadInput(format!("{}: no such folder", dir.display())).into());
     }
-    let runs = Store::new(dir).runs()?;
-    if runs.is_empty() {
+    let mut found = Store::new(dir).runs()?;
+    if found.runs.is_empty() {
+        if let Some(error) = found.unreadable.pop() {
+            return Err(error.into());
+        }
         return Err(BadInput(format!(
             "{}: holds no runs; name a folder that `evenkeel run` wrote",
             dir.display()
         ))
         .into());
     }
-    Ok(runs)
+    for error in &found.unreadable {
+        say::error(format_args!("not counted: {error}"));
+    }
+    Ok(found)
 }

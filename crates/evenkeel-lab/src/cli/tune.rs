@@ -67,7 +67,7 @@ pub(super) struct Args {
     #[arg(long)]
     halving: bool,
     /// What a gap of 0.01 weighs in percents of accuracy.
-    #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = weight)]
+    #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = weight, allow_negative_numbers = true)]
     gap_weight: f64,
     /// Allow optimizers to have different numbers of trials; everything that is written then says so.
     #[arg(long)]
@@ -178,7 +178,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         );
         say!("{}", wrapped(&next, WIDTH, 2));
     }
-    ended.map_or(Ok(ExitCode::SUCCESS), |ended| ended.into_result(&Runs::default()))
+    ended.map_or(Ok(ExitCode::SUCCESS), |ended| ended.into_result(false))
 }
 
 impl Args {

@@ -31,7 +31,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::new(&args.dir);
-    let runs = runs_in(&args.dir)?;
+    let runs = runs_in(&args.dir)?.runs;
     let mut processes = args.processes.clone();
     if processes.kernels.is_none() {
         processes.kernels = kernels_of(&runs)?;
@@ -45,9 +45,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if ended.stopped() {
         return Ok(ExitCode::from(130));
     }
-    let everything = Runs::load(&runs_of(&args.dir)?);
+    let found = runs_of(&args.dir)?;
+    let everything = Runs::load(&found.runs);
     write_json(&args.dir.join("summary.json"), &Summary::of(&everything, None))?;
-    ended.into_result(&everything)
+    ended.into_result(everything.damaged() || !found.unreadable.is_empty())
 }
 
 /// The kernels that the runs of a folder were begun with or described for, if this processor has them and there is no doubt.

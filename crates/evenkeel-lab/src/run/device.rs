@@ -20,6 +20,11 @@ const DEVICES: &[(&str, Open)] = &[
 /// Devices that other builds have: each is a feature of the same name.
 const FEATURES: &[&str] = &["ndarray", "wgpu", "cuda"];
 
+/// Whether a device computes in the memory of the machine and not in one of its own.
+pub fn in_main_memory(name: &str) -> bool {
+    !["wgpu", "cuda"].contains(&name)
+}
+
 /// Why a device cannot be used; `None` if it can.
 pub fn refusal(name: &str) -> Option<String> {
     let names: Vec<&str> = DEVICES.iter().map(|(name, _)| *name).collect();

@@ -7,6 +7,7 @@ use evenkeel_data::{DecodedError, LoadError, Loaded, Normalization, StreamError,
 use evenkeel_models::InputShape;
 use thiserror::Error;
 
+use super::memory::{self, TooLarge};
 use crate::spec::Settings;
 
 /// Why there is no stream.
@@ -24,6 +25,9 @@ pub enum PrepareError {
     /// Images that the network cannot take.
     #[error("{0}")]
     Network(String),
+    /// More than this machine has, known before it is asked for.
+    #[error(transparent)]
+    Memory(#[from] TooLarge),
     /// Crops of something that is no image.
     #[error("crop_padding: {data} holds no images that could be cropped and flipped; remove crop_padding")]
     NotImages {
@@ -115,5 +119,6 @@ pub fn cut(settings: &Settings, seed: u64, loaded: Loaded) -> Result<Prepared, P
     }
     let prepared = Prepared { stream, normalization: loaded.normalization, data_sha256: loaded.sha256 };
     settings.model.accepts(prepared.input_shape()).map_err(PrepareError::Network)?;
+    memory::check(settings, prepared.input_shape(), prepared.stream.outputs())?;
     Ok(prepared)
 }

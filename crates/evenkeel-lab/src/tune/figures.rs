@@ -6,6 +6,7 @@ use evenkeel_report::{Axis, Figure, Panel, Style};
 
 use super::outcome::{Outcome, Searched, Tried};
 use super::score::Scored;
+use crate::analysis::comparisons::DECIDES;
 use crate::analysis::mean_curves::{BAND, tidy};
 use crate::spec::optimizers;
 
@@ -18,7 +19,7 @@ type Part = (&'static str, &'static str, fn(&Scored) -> Interval);
 const PARTS: [Part; 3] = [
     ("Score", "score", |scored| scored.score),
     ("Accuracy on all seen tasks", "all seen, %", |scored| scored.all_seen),
-    ("Stability gap", "avg-SG", |scored| scored.avg_sg),
+    ("Stability gap", DECIDES, |scored| scored.avg_sg),
 ];
 
 /// One figure per parameter that has several numbers.

@@ -8,6 +8,7 @@ use super::axis::shown;
 use super::figures;
 use super::outcome::{Budget, Outcome, Searched, Tried, shared_seeds};
 use super::trials::Search;
+use crate::analysis::comparisons::{ALL_SEEN, DECIDES};
 use crate::analysis::tables::interval;
 use crate::columns::{self, wrapped};
 use crate::spec::plain;
@@ -127,7 +128,7 @@ fn upper(text: &str) -> String {
 /// The chosen trial of each optimizer.
 fn chosen(outcome: &Outcome) -> Table {
     let caption = "The best trial of each optimizer on the tuning seeds: mean and Student's 95 % interval (none for fewer than three runs).";
-    let mut table = Table::new("tuned", caption, ["optimizer", "chosen", "score", "all seen", "avg-SG"]);
+    let mut table = Table::new("tuned", caption, ["optimizer", "chosen", "score", ALL_SEEN, DECIDES]);
     for searched in &outcome.optimizers {
         let Some(best) = searched.best() else { continue };
         let mut row = vec![Cell::text(&searched.shown), Cell::text(shown(&best.values))];
@@ -160,7 +161,7 @@ fn trials(outcome: &Outcome) -> Table {
     let several = outcome.rounds.seeds.len() > 1;
     let caption = format!("Every trial. {}.", upper(&outcome.equation));
     let first = std::iter::once("optimizer").chain(keys.iter().map(|key| key.as_str()));
-    let last = ["runs", "diverged", "score", "all seen", "avg-SG", "chosen"];
+    let last = ["runs", "diverged", "score", ALL_SEEN, DECIDES, "chosen"];
     let columns = first.chain(several.then_some("rounds")).chain(last);
     let mut table = Table::new("trials", caption, columns);
     for (searched, trial) in outcome.optimizers.iter().flat_map(each) {

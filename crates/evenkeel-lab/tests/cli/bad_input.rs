@@ -31,6 +31,18 @@ fn write_idx(folder: &Path) {
 }
 
 #[test]
+fn a_network_that_no_memory_holds_is_refused_with_its_size() {
+    let out = tempfile::tempdir().unwrap();
+    let hidden = format!("hidden=[{}]", ["100000"; 100].join(","));
+    let message = must_fail(small_run(out.path(), &["--seeds", "1"]).args(["--set", &hidden]), 2);
+    one_line(
+        &message,
+        &["MLP with these settings needs at least 15", "GB of memory", "choose a smaller network"],
+    );
+    assert!(run_dirs(out.path()).is_empty(), "nothing was begun");
+}
+
+#[test]
 fn idx_files_of_ones_own_run_and_broken_ones_are_named() {
     let (data, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     write_idx(data.path());

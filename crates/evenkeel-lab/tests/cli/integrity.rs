@@ -60,6 +60,28 @@ fn is_run(dir: &Path, name: &str) -> bool {
 }
 
 #[test]
+fn one_description_that_cannot_be_read_hides_no_other_run() {
+    let out = tempfile::tempdir().unwrap();
+    must_succeed(&mut small_run(out.path(), &TWO));
+    let dir = run_dirs(out.path()).into_iter().find(|dir| is_run(dir, "sgd-seed1")).unwrap();
+    std::fs::write(dir.join("run.json"), "{").unwrap();
+    let page = out.path().join("page.html");
+    let commands: [(&[&str], &str); 3] = [
+        (&["status"], "5 of 5 runs ended"),
+        (&["metrics"], "seeds"),
+        (&["report", "-o", page.to_str().unwrap()], ""),
+    ];
+    for (arguments, shown) in commands {
+        let output = evenkeel().args(arguments).arg(out.path()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(said.contains("sgd-seed1") && said.contains("run.json: not a run description"), "{said}");
+        assert!(String::from_utf8(output.stdout).unwrap().contains(shown), "{arguments:?}");
+    }
+    assert!(std::fs::read_to_string(page).unwrap().contains("msgd"));
+}
+
+#[test]
 fn a_description_with_a_changed_byte_is_refused() {
     let out = tempfile::tempdir().unwrap();
     must_succeed(&mut small_run(out.path(), &["--seeds", "1", "--optimizers", "sgd"]));

@@ -33,14 +33,11 @@ pub fn read_growing_curve(path: &Path) -> Result<Curve, CurveFileError> {
 fn read(path: &Path, growing: bool) -> Result<Curve, CurveFileError> {
     let error = |(line, fault)| CurveFileError { path: path.to_owned(), line, fault };
     let failed = |fault: io::Error| error((None, fault.into()));
-    let mut file = File::open(path).map_err(failed)?;
-    if file.metadata().map_err(failed)?.is_file() {
-        return parse(&mut file, growing).map_err(error);
+    // A named pipe would be waited for, perhaps for ever, and can be read only once.
+    if !path.metadata().map_err(failed)?.is_file() {
+        return Err(error((None, CurveFileFault::NoFile)));
     }
-    // A pipe can be read only once.
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(failed)?;
-    parse(&mut io::Cursor::new(bytes), growing).map_err(error)
+    parse(&mut File::open(path).map_err(failed)?, growing).map_err(error)
 }
 
 /// The length of a file up to its last line end.
@@ -229,6 +226,21 @@ mod tests {
     fn an_unreadable_file_is_one_line_too() {
         let shown = read_curve(Path::new("no/such/curve.csv")).unwrap_err().to_string();
         assert!(shown.starts_with("no/such/curve.csv: ") && !shown.contains('\n'), "{shown}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("curve.csv");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for path in [pipe.as_path(), folder.path()] {
+            let shown = read_curve(path).unwrap_err().to_string();
+            assert_eq!(
+                shown,
+                format!("{}: not a regular file; write the curve to one first", path.display())
+            );
+        }
     }
 
     #[test]

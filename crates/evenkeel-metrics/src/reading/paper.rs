@@ -48,7 +48,7 @@ pub struct PaperReading {
     pub wc_acc: Estimate,
     /// avg-SG; `None` if any `SG_k` is.
     pub avg_sg: Option<Estimate>,
-    /// `SG_k` for `k = 2..K`; `None` where `E_{k−1} = 0`.
+    /// `SG_k` for `k = 2..K`; `None` where `E_{k−1}` is zero or next to it.
     pub sg_per_transition: Vec<Option<Estimate>>,
 }
 

@@ -11,7 +11,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::GainLinear;
-use crate::architecture::{Architecture, InputShape};
+use crate::architecture::{Architecture, InputShape, NetworkSize};
 use crate::state_dict::StateDict;
 
 pub use evaluator::{MlpEvaluator, MlpSnapshot};
@@ -111,6 +111,15 @@ impl Architecture for Mlp {
 
     fn accepts(_: &MlpConfig, _: InputShape) -> Result<(), String> {
         Ok(())
+    }
+
+    fn size(config: &MlpConfig, shape: InputShape, outputs: usize) -> NetworkSize {
+        let sizes = [&[shape.len()], config.hidden.as_slice(), &[outputs]].concat();
+        let layer = |pair: &[usize]| (pair[0] as f64 + 1.0) * pair[1] as f64;
+        NetworkSize {
+            weights: sizes.windows(2).map(layer).sum(),
+            kept_per_image: sizes.iter().map(|&units| units as f64).sum(),
+        }
     }
 
     fn init<R: Rng>(

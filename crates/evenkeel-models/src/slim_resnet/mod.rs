@@ -20,7 +20,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::GainLinear;
-use crate::architecture::{Architecture, BACKBONE, Frozen, HEAD, InputShape};
+use crate::architecture::{Architecture, BACKBONE, Frozen, HEAD, InputShape, NetworkSize};
 use crate::ops::{Blocked, average_pool, residual_block};
 use crate::state_dict::StateDict;
 
@@ -168,6 +168,18 @@ impl Architecture for SlimResNet {
             ));
         }
         Ok(())
+    }
+
+    fn size(_: &SlimResNetConfig, shape: InputShape, outputs: usize) -> NetworkSize {
+        let pixels = (shape.height * shape.width) as f64;
+        let (mut weights, mut kept) = ((9 * shape.channels * CHANNELS) as f64, CHANNELS as f64 * pixels);
+        // Four convolutions per stage; each stage has twice the channels and a quarter of the pixels.
+        for stage in 0..4 {
+            let channels = (CHANNELS << stage) as f64;
+            weights += 4.0 * 9.0 * channels * channels;
+            kept += 4.0 * channels * pixels / f64::from(1 << (2 * stage));
+        }
+        NetworkSize { weights: weights + (8 * CHANNELS * outputs) as f64, kept_per_image: kept }
     }
 
     fn init<R: Rng>(

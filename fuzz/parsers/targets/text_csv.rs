@@ -1,0 +1,12 @@
+//! Sentences with labels, a row of CSV each.
+#![no_main]
+
+use std::cell::LazyCell;
+
+use evenkeel_fuzz_parsers::{Scratch, load};
+
+thread_local!(static FILE: LazyCell<Scratch> = LazyCell::new(|| Scratch::new("text.csv")));
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    FILE.with(|file| load("text", file.holding(data)));
+});
