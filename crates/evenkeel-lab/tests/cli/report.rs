@@ -75,7 +75,9 @@ fn what_cannot_be_read_is_named_and_left_out() {
     std::fs::write(dirs[0].join("curve.csv"), "iteration,task,task1_acc\n1,1,<b>\n").unwrap();
     std::fs::write(dirs[1].join("run.json"), "{").unwrap();
     std::fs::write(out.path().join("outcome.json"), r#"{"id":"x","headin":"X"}"#).unwrap();
-    let (page, notes) = report(&[out.path()], made.path());
+    let written = made.path().join("report.html");
+    let notes = must_fail(evenkeel().arg("report").arg(out.path()).arg("-o").arg(&written), 1);
+    let page = std::fs::read_to_string(written).unwrap();
     assert!(page.contains("curve.csv:2: task1_acc is &quot;&lt;b&gt;&quot;, not a number"), "{notes}");
     assert!(page.contains("run.json: not a run description"));
     assert!(page.contains("outcome.json: not the outcome of an experiment (unknown field `headin`"));

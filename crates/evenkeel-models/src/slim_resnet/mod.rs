@@ -171,15 +171,16 @@ impl Architecture for SlimResNet {
     }
 
     fn size(_: &SlimResNetConfig, shape: InputShape, outputs: usize) -> NetworkSize {
-        let pixels = (shape.height * shape.width) as f64;
-        let (mut weights, mut kept) = ((9 * shape.channels * CHANNELS) as f64, CHANNELS as f64 * pixels);
-        // Four convolutions per stage; each stage has twice the channels and a quarter of the pixels.
-        for stage in 0..4 {
-            let channels = (CHANNELS << stage) as f64;
-            weights += 4.0 * 9.0 * channels * channels;
-            kept += 4.0 * channels * pixels / f64::from(1 << (2 * stage));
-        }
-        NetworkSize { weights: weights + (8 * CHANNELS * outputs) as f64, kept_per_image: kept }
+        let (mut weights, mut kept) = (0, 0);
+        let start = (shape.channels, shape.height);
+        Backbone::plan(shape.channels, CHANNELS).follow(start, |plan, (_, side)| {
+            let side = side.div_ceil(plan.stride);
+            weights += plan.kernel * plan.kernel * plan.inputs * plan.outputs;
+            kept += plan.outputs * side * side;
+            ((), (plan.outputs, side))
+        });
+        weights += features(shape, CHANNELS) * outputs;
+        NetworkSize { weights: weights as f64, kept_per_image: kept as f64 }
     }
 
     fn init<R: Rng>(
