@@ -1,6 +1,6 @@
 //! What every registered network must do: nothing here names one.
 
-use burn::module::{Module, ParamId, list_param_ids};
+use burn::module::{ParamId, list_param_ids};
 use burn::optim::{GradientsParams, SgdConfig};
 use burn::tensor::{Device, Tensor, TensorData};
 use evenkeel::gain::{Gain, GainConfig};

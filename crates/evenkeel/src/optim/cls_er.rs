@@ -104,7 +104,7 @@ impl ClsEr {
             return Objective { loss, logits };
         }
         let rows = |tensor: &Tensor<2>| tensor.clone().slice([batch - replayed..batch, 0..classes]);
-        let truth = labels.slice([batch - replayed..batch]).unsqueeze_dim::<2>(1);
+        let truth = labels.narrow(0, batch - replayed, replayed).unsqueeze_dim::<2>(1);
         let belief = |logits: &Tensor<2>| softmax(rows(logits), 1).gather(1, truth.clone());
         let prefers_stable = belief(&stable).greater(belief(&plastic)).expand([replayed, classes]);
         let target = rows(&plastic).mask_where(prefers_stable, rows(&stable));

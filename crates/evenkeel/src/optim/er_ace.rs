@@ -76,7 +76,7 @@ impl ErAce {
         let [batch, classes] = logits.dims();
         let new = batch - replayed;
         let (new_logits, new_labels) =
-            (logits.clone().slice([0..new, 0..classes]), labels.clone().slice([0..new]));
+            (logits.clone().slice([0..new, 0..classes]), labels.clone().narrow(0, 0, new));
         let mut present = SeenClasses::default();
         present.see(&new_labels);
         let allowed = |class: usize| present.has(class) || !self.seen.has(class);
@@ -86,7 +86,7 @@ impl ErAce {
         let mut loss = cross_entropy(masked, new_labels);
         if replayed > 0 {
             let old = logits.clone().slice([new..batch, 0..classes]);
-            loss = loss + cross_entropy(old, labels.slice([new..batch]));
+            loss = loss + cross_entropy(old, labels.narrow(0, new, replayed));
         }
         Objective { loss, logits }
     }

@@ -135,12 +135,12 @@ fn inverse(mut a: Vec<f64>, n: usize) -> Vec<f64> {
     each_row(&mut inverse, n, |column, x| {
         x[column] = 1.0;
         for i in column..n {
-            let row = &a[i * n..i * n + i + 1];
+            let row = &a[i * n..=i * n + i];
             let known: f64 = row[column..i].iter().zip(&x[column..i]).map(|(l, x)| l * x).sum();
             x[i] = (x[i] - known) / row[i];
         }
         for i in (0..n).rev() {
-            let row = &a[i * n..i * n + i + 1];
+            let row = &a[i * n..=i * n + i];
             x[i] /= row[i];
             let solved = x[i];
             for (x, l) in x[..i].iter_mut().zip(row) {
