@@ -1,7 +1,7 @@
 //! The search for good parameters behind `evenkeel tune`: which trials there are, how they are scored, and which one is chosen.
 //!
 //! An [`axis`] is a parameter with the values to try; [`trials`] makes a grid or a random sample of them, [`rounds`] spends the seeds on
-//! them, [`score`] says how good one is, [`outcome`] is the result as `tune.json`, [`page`] shows it, and [`file`] is the experiment with the chosen values.
+//! them, [`score`] says how good one is, [`outcome`] is the result as `tune.json`, [`page`] shows it, and [`mod@file`] is the experiment with the chosen values.
 
 pub mod axis;
 mod figures;
