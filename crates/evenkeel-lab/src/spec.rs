@@ -162,9 +162,10 @@ impl OptimizerSpec {
 }
 
 impl fmt::Display for OptimizerSpec {
-    /// The parameters that are not zero, as `key=value`.
+    /// The parameters that are not zero, and the average if there is one, as `key=value`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parameters = self.rule_parameters();
+        let mut parameters = self.rule_parameters();
+        parameters.insert("average".into(), self.average.into());
         let shown = parameters.iter().filter_map(|(key, value)| match value {
             Value::Number(number) if number.as_f64() == Some(0.0) => None,
             Value::Bool(false) | Value::Null => None,

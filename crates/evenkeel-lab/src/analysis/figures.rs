@@ -5,6 +5,8 @@ use evenkeel_report::Figure;
 
 use super::groups::Lineup;
 
+pub use self::pareto::{point, series};
+
 /// More curves than this cannot be told apart.
 pub const MOST_CURVES: usize = 8;
 

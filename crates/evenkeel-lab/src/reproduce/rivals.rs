@@ -1,10 +1,11 @@
 //! Beyond the paper: every rule that could be used instead.
 
-use evenkeel_report::figure::{ErrorPoint, Scatter, ScatterSeries};
+use evenkeel_report::figure::{ErrorPoint, Scatter};
 use evenkeel_report::{Axis, Cell, Figure, Panel, Table};
 
 use super::{Page, Result, self_tuned};
 use crate::analysis::comparisons::{ALL_SEEN, DECIDES};
+use crate::analysis::figures::{point, series};
 use crate::analysis::{Group, Lineup, Measure, Runs, tables};
 use crate::spec::optimizers::{Price, price};
 
@@ -80,7 +81,7 @@ fn prices(lineups: &[Lineup]) -> Table {
 /// All rules in one plane; those on the front are named in the caption.
 fn figure(lineup: &Lineup) -> Figure {
     let points: Vec<(&Group, ErrorPoint)> =
-        lineup.finished().filter_map(|group| Some((group, point(group)?))).collect();
+        lineup.finished().filter_map(|group| Some((group, priced(group)?))).collect();
     let on_front = |point: &ErrorPoint| {
         points.iter().all(|(_, other)| {
             other.x > point.x || other.y < point.y || (other.x >= point.x && other.y <= point.y)
@@ -95,31 +96,20 @@ fn figure(lineup: &Lineup) -> Figure {
          (×2): gradients per step; *: oracle. Nobody is better in both than {}.",
         front.join(", ")
     );
-    let series = points.into_iter().map(|(group, point)| ScatterSeries {
-        name: point.label.clone(),
-        style: group.style(),
-        points: vec![point],
-        joined: false,
-    });
+    let series = points.into_iter().map(|(group, point)| series(group, point));
     let plot = Scatter { series: series.collect(), ..Scatter::default() };
     let (x, y) = (Axis::new(format!("stability gap, {DECIDES}")), Axis::new(format!("{ALL_SEEN}, %")));
     figure.panels.push(Panel::new(lineup.label.clone(), x, y, plot));
     figure
 }
 
-fn point(group: &Group) -> Option<ErrorPoint> {
-    let gap = group.interval(&Measure::named(DECIDES))?;
-    let learnt = group.interval(&Measure::named(ALL_SEEN))?;
-    let half = |ci: Option<[f64; 2]>| ci.map(|[low, high]| (high - low) / 2.0);
-    let price = of_group(group);
-    let gradients = price.map_or(1, |price| price.gradients);
-    let cost = if gradients > 1 { format!(" (×{gradients})") } else { String::new() };
-    let oracle = if price.is_some_and(|price| price.oracle) { "*" } else { "" };
-    Some(ErrorPoint {
-        x: gap.mean,
-        y: learnt.mean,
-        x_error: half(gap.ci95),
-        y_error: half(learnt.ci95),
-        label: format!("{}{oracle}{cost}", group.name),
-    })
+/// The point of a rule, its price beside its name.
+fn priced(group: &Group) -> Option<ErrorPoint> {
+    let mut point = point(group)?;
+    if let Some(Price { gradients, oracle, .. }) = of_group(group) {
+        let cost = if gradients > 1 { format!(" (×{gradients})") } else { String::new() };
+        let oracle = if oracle { "*" } else { "" };
+        point.label = format!("{}{oracle}{cost}", point.label);
+    }
+    Some(point)
 }

@@ -149,7 +149,7 @@ impl Architecture for Mlp {
         let inputs = self.layers().map(|layer| {
             let rows = x.clone();
             x = relu(layer.forward(rows.clone()));
-            LayerInputs { parameter: layer.weight.id, rows, places: 1 }
+            LayerInputs { parameter: layer.weight.id, rows }
         });
         Some(inputs.collect())
     }

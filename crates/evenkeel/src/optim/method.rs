@@ -65,8 +65,6 @@ pub struct LayerInputs {
     pub parameter: ParamId,
     /// The inputs, one row per example, or per example and place for a convolution.
     pub rows: Tensor<2>,
-    /// Rows per example.
-    pub places: usize,
 }
 
 /// Where a method gets its gradients from during one iteration.

@@ -10,7 +10,7 @@ use crate::analysis::mean_curves::tidy;
 
 pub(super) fn figure(drawn: &Drawn<'_>) -> Option<Figure> {
     let groups = drawn.lineup.finished().take(MOST_CURVES);
-    let series: Vec<ScatterSeries> = groups.filter_map(point).collect();
+    let series: Vec<ScatterSeries> = groups.filter_map(|group| Some(series(group, point(group)?))).collect();
     if series.is_empty() {
         return None;
     }
@@ -25,17 +25,22 @@ pub(super) fn figure(drawn: &Drawn<'_>) -> Option<Figure> {
     Some(figure)
 }
 
-fn point(group: &Group) -> Option<ScatterSeries> {
+/// Gap and accuracy of a group with their intervals, under its name.
+pub fn point(group: &Group) -> Option<ErrorPoint> {
     let gap = group.interval(&Measure::named(DECIDES))?;
     let learnt = group.interval(&Measure::named(ALL_SEEN))?;
     // Half of the interval; a bound that was cut off at what is possible makes it the other half.
     let half = |ci: Option<[f64; 2]>, mean: f64| ci.map(|[low, high]| tidy((mean - low).max(high - mean)));
-    let point = ErrorPoint {
+    Some(ErrorPoint {
         x: tidy(gap.mean),
         y: tidy(learnt.mean),
         x_error: half(gap.ci95, gap.mean),
         y_error: half(learnt.ci95, learnt.mean),
         label: group.name.clone(),
-    };
-    Some(ScatterSeries { name: group.name.clone(), style: group.style(), points: vec![point], joined: false })
+    })
+}
+
+/// One point in the colour of its group.
+pub fn series(group: &Group, point: ErrorPoint) -> ScatterSeries {
+    ScatterSeries { name: point.label.clone(), style: group.style(), points: vec![point], joined: false }
 }
