@@ -4,6 +4,7 @@ mod bench;
 mod completions;
 mod controls;
 mod data;
+pub mod embedded;
 mod error;
 mod execute;
 mod export;
@@ -27,6 +28,7 @@ mod tune;
 mod work;
 mod worker;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -78,9 +80,20 @@ enum Command {
     Worker(worker::Args),
 }
 
-/// Parses the arguments, runs the command, and prints its error in one line.
+/// Parses the arguments of this process, runs the command, and prints its error in one line.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    main_with(std::env::args_os())
+}
+
+/// As [`main`], with arguments from elsewhere; the first is the name of the program.
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(message) => {
+            let _ = message.print();
+            return ExitCode::from(u8::try_from(message.exit_code()).unwrap_or(error::BAD_INPUT));
+        }
+    };
     if cli.quiet {
         crate::say::be_quiet();
     }

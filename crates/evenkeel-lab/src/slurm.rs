@@ -1,5 +1,6 @@
 //! Jobs of Slurm: the scripts, and what the queue says of them.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -31,8 +32,8 @@ pub struct Limits {
 pub struct Job {
     /// What the queue calls it.
     pub name: String,
-    /// This program.
-    pub program: PathBuf,
+    /// The command that starts this program.
+    pub program: Vec<OsString>,
     /// The folder of runs.
     pub dir: PathBuf,
     /// What it may use.
@@ -42,6 +43,11 @@ pub struct Job {
 /// Quotes a path for a shell.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
+/// A command for a shell.
+fn words(command: &[OsString]) -> String {
+    command.iter().map(|word| quoted(Path::new(word))).collect::<Vec<_>>().join(" ")
 }
 
 impl Job {
@@ -74,7 +80,7 @@ impl Job {
         lines.extend(time.iter().map(|time| format!("#SBATCH --time={time}")));
         lines.extend(gpus.iter().map(|n| format!("#SBATCH --gres=gpu:{n}")));
         let parallel = cpus.map_or(String::new(), |n| format!(" --jobs 1 --threads {n}"));
-        let (program, dir) = (quoted(&self.program), quoted(&self.dir));
+        let (program, dir) = (words(&self.program), quoted(&self.dir));
         lines.push(format!(
             r#"
 # Before the time limit Slurm sends USR1: save, stop, and queue again. Preempted jobs and those of a failed node are queued by Slurm.
@@ -97,7 +103,7 @@ exit "$code""#
         let mut lines = self.header(&format!("evenkeel-{}-report", self.name), "report.log");
         lines.push("#SBATCH --ntasks=1".to_string());
         let (program, dir, page) =
-            (quoted(&self.program), quoted(&self.dir), quoted(&self.dir.join("report.html")));
+            (words(&self.program), quoted(&self.dir), quoted(&self.dir.join("report.html")));
         lines.push(format!("\n{program} report {dir} -o {page}"));
         lines.join("\n") + "\n"
     }
@@ -188,7 +194,12 @@ mod tests {
             gpus: None,
             checkpoint_seconds: 30.0,
         };
-        Job { name: "split-mnist".into(), program: "/opt/it's here/evenkeel".into(), dir: dir.into(), limits }
+        Job {
+            name: "split-mnist".into(),
+            program: vec!["/opt/it's here/evenkeel".into()],
+            dir: dir.into(),
+            limits,
+        }
     }
 
     #[test]

@@ -175,7 +175,30 @@ impl fmt::Display for OptimizerSpec {
     }
 }
 
+/// The data of runs that another program recorded.
+const RECORDED: &str = "recorded";
+
 impl RunSpec {
+    /// What stands for a run of another program, whose settings are not known: how many `tasks` it has and, if it is not 0, how many
+    /// `iterations` each. Nobody can run it.
+    pub fn recorded(benchmark: &str, optimizer: &str, seed: u64, tasks: usize, iterations: u64) -> Self {
+        let spec = Experiment::named("split-mnist").expect("it is built in");
+        let mut spec = spec.check().expect("it is valid").expand(None).remove(0);
+        spec.benchmark = benchmark.to_string();
+        spec.optimizer.name = optimizer.to_string();
+        spec.seed = seed;
+        let settings = &mut spec.settings;
+        settings.data = RECORDED.to_string();
+        settings.task_order = Some((1..=tasks).collect());
+        settings.iterations = iterations;
+        spec
+    }
+
+    /// Whether another program recorded it: its settings say nothing then.
+    pub fn is_recorded(&self) -> bool {
+        self.settings.data == RECORDED
+    }
+
     /// Hash of the spec: the same for the same numbers, whatever the machine.
     pub fn id(&self) -> String {
         let json = serde_json::to_vec(self).expect("a spec is plain data");

@@ -12,6 +12,7 @@
 
 pub mod claim;
 pub mod recorded;
+pub mod recording;
 pub mod sealed_file;
 mod writer;
 
@@ -20,11 +21,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use evenkeel_data::files;
+use evenkeel_metrics::CurveFault;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use self::claim::Claimed;
 use self::recorded::EXTRA_FILE;
+use self::recording::MOST_NAME;
 use crate::program;
 use crate::run::checkpoint::CheckpointError;
 use crate::run::machine::Machine;
@@ -80,6 +83,28 @@ pub enum StoreError {
         /// The folder.
         path: String,
     },
+    /// The run has ended, and nothing can be added to it.
+    #[error("{path}: this run has ended; take another seed or folder, or delete it")]
+    Ended {
+        /// The folder.
+        path: String,
+    },
+    /// A row that cannot follow the last one of a curve.
+    #[error("{path}: {fault}")]
+    Row {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        fault: CurveFault,
+    },
+    /// A name that cannot be that of a folder.
+    #[error(
+        "{name:?}: not a name for a folder; use letters, digits, '-', '_', '.', '+' and spaces, at most {MOST_NAME}"
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
     /// Another process has taken this run over.
     #[error(
         "{path}: taken over by another process, as this one had not been heard of for too long; nothing was saved"
@@ -94,7 +119,12 @@ impl StoreError {
     /// Whether the files are at fault and not the system: exit code 2.
     pub fn is_bad_input(&self) -> bool {
         match self {
-            StoreError::BadRun { .. } | StoreError::OtherRun { .. } | StoreError::Damaged { .. } => true,
+            StoreError::BadRun { .. }
+            | StoreError::OtherRun { .. }
+            | StoreError::Damaged { .. }
+            | StoreError::Ended { .. }
+            | StoreError::Row { .. }
+            | StoreError::Name { .. } => true,
             StoreError::Checkpoint { error, .. } => !matches!(error, CheckpointError::Io(_)),
             StoreError::Io { .. } | StoreError::Locked { .. } | StoreError::Lost { .. } => false,
         }

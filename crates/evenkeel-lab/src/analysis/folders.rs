@@ -56,6 +56,13 @@ impl Folders {
         folders
     }
 
+    /// With curves that are in memory beside what lies here.
+    #[must_use]
+    pub fn with_own(mut self, own: Vec<OwnCurves>) -> Self {
+        self.own.extend(own);
+        self
+    }
+
     fn visit(&mut self, dir: &Path, depth: usize) {
         match RunRecord::read(dir) {
             Ok(Some(record)) => return self.runs.push(StoredRun { path: dir.to_path_buf(), record }),

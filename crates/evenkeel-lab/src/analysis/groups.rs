@@ -140,6 +140,14 @@ impl Group {
         known && (common || self.origin == Origin::Runs)
     }
 
+    /// Curves of another program carry ρ in their name if they were not evaluated after each iteration.
+    pub(super) fn say_interval(&mut self) {
+        let interval = self.finished.first().map_or(1, |seed| seed.curve.interval());
+        if self.origin != Origin::Runs && interval > 1 {
+            let _ = write!(self.name, " (ρ = {interval})");
+        }
+    }
+
     /// How many seeds count.
     pub fn seeds(&self) -> usize {
         self.finished.len() + self.diverged.len()
@@ -302,6 +310,7 @@ impl Runs {
                 group.diverged.sort_by_key(|seed| seed.seed);
             }
             tell_apart(&mut lineup.groups);
+            lineup.groups.iter_mut().for_each(Group::say_interval);
             for group in lineup.groups.iter().filter(|group| group.seeds() == 0) {
                 let alone = "it is a control, and the run that it belongs to is not here";
                 let alone = |control: &Control| LeftOut::new(&group.spec, control.seed, alone.to_string());
@@ -332,14 +341,14 @@ impl Runs {
             Status::Diverged { .. } => {
                 let curve = read_growing_curve(&run.curve_path()).ok();
                 group.diverged.push(Diverged { seed: spec.seed, curve });
-                group.programs.insert(Program::of(run));
+                group.programs.extend(Program::of(run));
                 return;
             }
             Status::Done => match (read_curve(&run.curve_path()), read_extra(&run.extra_path())) {
                 (Ok(curve), Ok(extras)) => {
                     let seconds = Some(run.record.seconds);
                     group.finished.push(Finished { seed: spec.seed, curve, extras, seconds });
-                    group.programs.insert(Program::of(run));
+                    group.programs.extend(Program::of(run));
                     return;
                 }
                 (Err(error), _) => error.to_string(),
@@ -364,7 +373,7 @@ impl Runs {
                 Ok(curve) => {
                     let group = self.group_of(&spec.without_hold());
                     group.controls.push(Control { last_task, seed: spec.seed, held_from, curve });
-                    group.programs.insert(Program::of(run));
+                    group.programs.extend(Program::of(run));
                     return;
                 }
                 Err(error) => error.to_string(),
@@ -388,6 +397,7 @@ impl Runs {
             self.lineups.len() - 1
         });
         let groups = &mut self.lineups[index].groups;
+        let recorded = spec.is_recorded();
         let known = groups.iter().position(|group| group.spec.optimizer == spec.optimizer);
         let index = known.unwrap_or_else(|| {
             groups.push(Group {
@@ -397,7 +407,7 @@ impl Runs {
                 diverged: vec![],
                 controls: vec![],
                 programs: BTreeSet::new(),
-                origin: Origin::Runs,
+                origin: if recorded { Origin::Files { numbered: true } } else { Origin::Runs },
             });
             groups.len() - 1
         });
@@ -441,13 +451,17 @@ impl Runs {
 }
 
 impl Program {
-    fn of(run: &StoredRun) -> Self {
+    /// `None` for curves that another program recorded.
+    fn of(run: &StoredRun) -> Option<Self> {
         let record = &run.record;
+        if record.spec.is_recorded() {
+            return None;
+        }
         let mut commit = if record.commit.is_empty() { "unknown" } else { &record.commit }.to_string();
         if !record.begun_by.is_empty() {
             commit = format!("{commit} (begun by {})", record.begun_by.join(", "));
         }
-        Self { commit, kernels: record.machine.kernels.clone() }
+        Some(Self { commit, kernels: record.machine.kernels.clone() })
     }
 }
 

@@ -7,7 +7,7 @@ use evenkeel_metrics::{Curve, CurveFileError, PaperReading, Point, read_curve};
 use thiserror::Error;
 
 use super::groups::{Finished, Group, Lineup, Origin, Runs};
-use crate::spec::Experiment;
+use crate::spec::RunSpec;
 
 /// The name of groups that are given without one.
 pub const UNNAMED: &str = "curves";
@@ -117,6 +117,11 @@ impl OwnCurves {
                 .map_err(|problem| OwnCurvesError::Fraction { path: path.clone(), problem })?;
             seeds.push((*seed, curve));
         }
+        Self::new(name, seeds, numbered)
+    }
+
+    /// Curves that are in memory, with their seeds; `numbered` if the seeds mean something, so that they can be pairs.
+    pub fn new(name: &str, mut seeds: Vec<(u64, Curve)>, numbered: bool) -> Result<Self, OwnCurvesError> {
         seeds.sort_by_key(|(seed, _)| *seed);
         let curves: Vec<&Curve> = seeds.iter().map(|(_, curve)| curve).collect();
         PaperReading::of(&curves)
@@ -125,19 +130,25 @@ impl OwnCurves {
     }
 
     fn into_group(self) -> Group {
-        let spec = Experiment::named("split-mnist").expect("it is built in");
-        let mut spec = spec.check().expect("it is valid").expand(None).remove(0);
-        spec.benchmark = UNNAMED.to_string();
-        spec.optimizer.name.clone_from(&self.name);
-        let interval = self.seeds.first().map_or(1, |(_, curve)| curve.interval());
-        let name = if interval > 1 { format!("{} (ρ = {interval})", self.name) } else { self.name };
+        let spec = RunSpec::recorded(UNNAMED, &self.name, 0, 1, 0);
+        let name = self.name;
         let finished = self
             .seeds
             .into_iter()
             .map(|(seed, curve)| Finished { seed, curve, extras: vec![], seconds: None })
             .collect();
         let origin = Origin::Files { numbered: self.numbered };
-        Group { spec, name, finished, diverged: vec![], controls: vec![], programs: BTreeSet::new(), origin }
+        let mut group = Group {
+            spec,
+            name,
+            finished,
+            diverged: vec![],
+            controls: vec![],
+            programs: BTreeSet::new(),
+            origin,
+        };
+        group.say_interval();
+        group
     }
 }
 

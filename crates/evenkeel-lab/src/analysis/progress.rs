@@ -15,14 +15,18 @@ const MOST_PARTS: usize = 24;
 /// Iterations of a run that are done, and how many there are in all: 0 where only the data can tell.
 pub(crate) fn iterations(run: &StoredRun) -> (u64, u64) {
     let settings = &run.record.spec.settings;
-    let tasks = settings.stream.tasks(evenkeel_data::classes(&settings.data).unwrap_or(0));
+    let recorded = run.record.spec.is_recorded();
+    let tasks = match &settings.task_order {
+        Some(tasks) if recorded => tasks.len(),
+        _ => settings.stream.tasks(evenkeel_data::classes(&settings.data).unwrap_or(0)),
+    };
     let total = settings.end_of(tasks);
-    if run.record.status == Status::Done {
+    if run.record.status == Status::Done && !recorded {
         return (total, total);
     }
     let curve = read_growing_curve(&run.curve_path()).ok();
-    let done = curve.and_then(|curve| curve.points().last().map(|point| point.iteration));
-    (done.unwrap_or(0), total)
+    let done = curve.and_then(|curve| curve.points().last().map(|point| point.iteration)).unwrap_or(0);
+    (done, if run.record.status == Status::Done { done } else { total })
 }
 
 /// Seconds that a run which goes on still needs, at its speed so far.

@@ -32,7 +32,7 @@ fn controls(specs: &[&RunSpec]) -> String {
 }
 
 fn of_runs(specs: &[&RunSpec]) -> Vec<String> {
-    let Some(first) = specs.first() else { return Vec::new() };
+    let Some(first) = specs.first().filter(|spec| !spec.is_recorded()) else { return Vec::new() };
     let Some(benchmark) = Benchmark::named(&first.benchmark) else { return Vec::new() };
     // One command for all that ran on the same seeds; two optimizers of one name come from two experiments.
     let mut batches: Vec<(Vec<u64>, Vec<&OptimizerSpec>)> = Vec::new();
@@ -101,7 +101,9 @@ fn command(
 
 /// Settings that are not the benchmark's, as `key=value`.
 pub(crate) fn changes(spec: &RunSpec) -> Vec<String> {
-    let usual = Benchmark::named(&spec.benchmark).map(|benchmark| flattened(&benchmark.settings()));
+    let usual = Benchmark::named(&spec.benchmark)
+        .filter(|_| !spec.is_recorded())
+        .map(|benchmark| flattened(&benchmark.settings()));
     let changed = usual.map(|usual| changed(&usual, &flattened(&spec.settings))).unwrap_or_default();
     changed.into_iter().map(|(key, value)| format!("{key}={}", plain(&value))).collect()
 }

@@ -157,8 +157,25 @@ fn unfinished(runs: &[StoredRun], section: &mut Section) -> Vec<Unfinished> {
     curves
 }
 
+/// What is known of runs of another program.
+fn recorded(runs: &[StoredRun], lineup: Option<&Lineup>) -> Vec<String> {
+    let optimizers: BTreeSet<&str> = runs.iter().map(|run| run.record.spec.optimizer.name.as_str()).collect();
+    let seeds: BTreeSet<u64> = runs.iter().map(|run| run.record.spec.seed).collect();
+    let done = runs.iter().filter(|run| run.record.status == Status::Done).count();
+    let tasks = lineup.map_or(String::new(), |lineup| format!("; {} tasks", lineup.tasks()));
+    vec![format!(
+        "{done} of {} runs are done, recorded by another program: {} optimizers, {} seeds{tasks}.",
+        runs.len(),
+        optimizers.len(),
+        seeds.len()
+    )]
+}
+
 fn what_was_run(runs: &[StoredRun], lineup: Option<&Lineup>) -> Vec<String> {
     let record = &runs[0].record;
+    if record.spec.is_recorded() {
+        return recorded(runs, lineup);
+    }
     let settings = &record.spec.settings;
     let model = settings.model.shown();
     let optimizers: BTreeSet<&str> = runs.iter().map(|run| run.record.spec.optimizer.name.as_str()).collect();

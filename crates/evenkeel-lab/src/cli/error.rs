@@ -52,7 +52,7 @@ pub(super) fn failure_if(damaged: bool) -> ExitCode {
     if damaged { ExitCode::from(FAILURE) } else { ExitCode::SUCCESS }
 }
 
-fn is_bad_input(error: &anyhow::Error) -> bool {
+pub(super) fn is_bad_input(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.is::<BadInput>()
             || cause.is::<ExperimentError>()

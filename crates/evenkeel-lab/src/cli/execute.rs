@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use evenkeel_data::Loaded;
@@ -15,7 +15,7 @@ use crate::columns::{WIDTH, wrapped};
 use crate::run::machine::cores;
 use crate::run::prepare::{PrepareError, cut};
 use crate::run::progress::{FetchProgress, RunProgress};
-use crate::run::runner::{self, Failure, Options};
+use crate::run::runner::{self, Event, Failure, Options};
 use crate::say::say;
 use crate::spec::{CheckedExperiment, RunSpec, Settings};
 use crate::store::{Store, StoredRun};
@@ -239,12 +239,39 @@ pub(super) fn execute(
     say!("{}", wrapped(&begin, WIDTH, 2));
     let stop = interrupt::flag()?;
     let mut progress = RunProgress::new(&work.specs, pending);
-    let tally = runner::run(store, &work.specs, &options, &stop, |event| progress.on(&event))?;
+    let ended = watched(store, work, &options, &stop, |event| progress.on(&event))?;
     progress.close();
-    let stopped = tally.interrupted || stop.load(Ordering::Relaxed);
-    if stopped {
+    if ended.stopped {
         say!("stopped; every run is saved. The same command goes on where it was.");
     }
+    Ok(ended)
+}
+
+/// Does what is missing in the store, without a word.
+pub(super) fn execute_with(
+    store: &Store,
+    work: &Work,
+    processes: &Processes,
+    stop: &AtomicBool,
+    on_event: impl FnMut(Event),
+) -> anyhow::Result<Ended> {
+    let mut pending = 0;
+    for spec in &work.specs {
+        pending += usize::from(store.is_pending(spec)?);
+    }
+    let options = processes.options(pending, work.decoded.files.clone());
+    watched(store, work, &options, stop, on_event)
+}
+
+fn watched(
+    store: &Store,
+    work: &Work,
+    options: &Options,
+    stop: &AtomicBool,
+    on_event: impl FnMut(Event),
+) -> anyhow::Result<Ended> {
+    let tally = runner::run(store, &work.specs, options, stop, on_event)?;
+    let stopped = tally.interrupted || stop.load(Ordering::Relaxed);
     Ok(Ended { stopped, failed: tally.failed, all: work.specs.len() })
 }
 

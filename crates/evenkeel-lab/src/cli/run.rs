@@ -1,18 +1,21 @@
 //! `evenkeel run`: an experiment, from the data to the table.
 
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
 use super::controls::Controls;
+use super::embedded::Ran;
 use super::error::BadInput;
-use super::execute::{Processes, begun, execute};
+use super::execute::{Processes, begun, execute, execute_with};
 use super::metrics::runs_of;
 use super::output::print;
 use super::rehearsal;
 use super::selection::Selection;
 use crate::analysis::{Format, Runs, Summary, terminal};
 use crate::columns::{WIDTH, wrapped};
+use crate::run::runner::Event;
 use crate::say::say;
-use crate::spec::{CheckedExperiment, suggest};
+use crate::spec::{CheckedExperiment, RunSpec, suggest};
 use crate::store::{Store, write_json};
 use crate::words::plural;
 
@@ -86,19 +89,42 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let ended = execute(title, &store, &work, &args.processes)?;
-
-    // The file tells of everything in the folder, as `evenkeel metrics` does; the table of this experiment.
     let against = args.against.as_deref();
-    let found = runs_of(out)?;
-    let everything = Runs::load(&found.runs);
-    let there =
-        against.filter(|_| everything.lineups.iter().any(|lineup| lineup.reference(against).is_some()));
-    write_json(&out.join("summary.json"), &Summary::of(&everything, there))?;
+    let unreadable = summarise(&store, against)?;
     if ended.stopped() {
         return Ok(ExitCode::from(130));
     }
     let these = Runs::load(&begun(&store, &work.specs)?);
     print(&terminal::render(&these, against, if args.json { Format::Json } else { Format::Table }))?;
     say!("{}", wrapped(&format!("`evenkeel report {}` makes a page of it", out.display()), WIDTH, 2));
-    ended.into_result(these.damaged() || !found.unreadable.is_empty())
+    ended.into_result(these.damaged() || unreadable)
+}
+
+/// Writes summary.json: it tells of everything in the folder, as `evenkeel metrics` does, and not only of this experiment. True if a run
+/// cannot be read.
+fn summarise(store: &Store, against: Option<&str>) -> anyhow::Result<bool> {
+    let found = runs_of(store.dir())?;
+    let everything = Runs::load(&found.runs);
+    let there =
+        against.filter(|_| everything.lineups.iter().any(|lineup| lineup.reference(against).is_some()));
+    write_json(&store.dir().join("summary.json"), &Summary::of(&everything, there))?;
+    Ok(!found.unreadable.is_empty())
+}
+
+/// The same for another program: see [`embedded::run`](super::embedded::run).
+pub(super) fn embedded(
+    args: &Args,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(&[RunSpec], &[u64], Event),
+) -> anyhow::Result<Ran> {
+    let (store, work) = args.selection.prepare(&args.experiments()?, args.processes.kernels.clone())?;
+    let ended = execute_with(&store, &work, &args.processes, stop, |event| {
+        on_event(&work.specs, work.iterations(), event);
+    })?;
+    summarise(&store, args.against.as_deref())?;
+    let stopped = ended.stopped();
+    if !stopped {
+        ended.into_result(false)?;
+    }
+    Ok(Ran { dir: store.dir().to_path_buf(), stopped })
 }

@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         gpus: args.gpus,
         checkpoint_seconds: args.checkpoint_seconds,
     };
-    let program = std::env::current_exe().context("cannot tell where this program is")?;
+    let program = crate::program::command().context("cannot tell where this program is")?;
     if args.dry_run {
         let experiments = args.selection.experiments()?;
         let job = Job { name: args.selection.name(), program, dir: std::path::absolute(&out)?, limits };

@@ -37,7 +37,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         processes.kernels = kernels_of(&runs)?;
     }
     let mut work = Work::default();
-    let pending = runs.iter().filter(|run| run.record.status == Status::Unfinished);
+    let pending =
+        runs.iter().filter(|run| run.record.status == Status::Unfinished && !run.record.spec.is_recorded());
     for run in pending {
         work.add_described(run.record.spec.clone())?;
     }

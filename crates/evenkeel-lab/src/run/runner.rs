@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use super::worker::Progress;
+use crate::program;
 use crate::spec::RunSpec;
 use crate::store::claim::{Claimed, LEASE, LeaseWatch};
 use crate::store::{Status, Store, StoreError};
@@ -247,12 +248,13 @@ fn run_worker(
         };
         Exit::failed(format!("cannot start a worker: {error}{hint}"))
     };
-    let executable = match std::env::current_exe() {
-        Ok(path) => path,
+    let command = match program::command() {
+        Ok(command) => command,
         Err(error) => return failed(error),
     };
     let decoded = options.decoded.get(&spec.settings.data_key());
-    let child = Command::new(executable)
+    let child = Command::new(&command[0])
+        .args(&command[1..])
         .arg("worker")
         .arg(dir)
         .arg("--stop-with-stdin")

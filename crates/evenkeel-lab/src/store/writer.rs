@@ -16,7 +16,7 @@ use crate::run::weights;
 use crate::spec::RunSpec;
 
 /// Name of the curve in a run directory.
-const CURVE_FILE: &str = "curve.csv";
+pub(super) const CURVE_FILE: &str = "curve.csv";
 
 /// A run directory that this process works on. Dropping it gives it back.
 pub struct RunWriter {

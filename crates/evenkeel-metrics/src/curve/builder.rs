@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::point::check_accuracies;
 use super::{Column, Curve, CurveError, CurveFault, Point};
 
 /// A curve in the making.
@@ -22,16 +21,9 @@ impl CurveBuilder {
     /// Checks a point and appends it.
     pub fn push(&mut self, point: &Point) -> Result<(), CurveFault> {
         let index = self.iterations.len();
-        if let Some(&previous) = self.iterations.last().filter(|&&previous| previous >= point.iteration) {
-            return Err(CurveFault::IterationOrder { previous, iteration: point.iteration });
-        }
-        let previous = self.starts.len();
-        let is_new = Some(point.task) == previous.checked_add(1);
-        if !is_new && (point.task != previous || index == 0) {
-            return Err(CurveFault::TaskOrder { previous, task: point.task });
-        }
-        check_accuracies(point)?;
-        if is_new {
+        let before = self.iterations.last().map(|&iteration| (iteration, self.starts.len()));
+        point.check_after(before)?;
+        if point.task > self.starts.len() {
             self.starts.push(index);
         }
         self.iterations.push(point.iteration);

@@ -44,6 +44,27 @@ impl Point {
         }
     }
 
+    /// Whether it may be the next point of a curve: `before` has iteration and task of the last one, if there is one.
+    ///
+    /// ```
+    /// use evenkeel_metrics::Point;
+    /// assert!(Point::new(8, 2, 91.5).check_after(Some((7, 1))).is_ok());
+    /// let error = Point::new(7, 2, 91.5).check_after(Some((7, 1))).unwrap_err();
+    /// assert_eq!(error.to_string(), "iteration 7 does not come after 7");
+    /// ```
+    pub fn check_after(&self, before: Option<(u64, usize)>) -> Result<(), CurveFault> {
+        let (iteration, task) = (self.iteration, self.task);
+        if let Some((previous, _)) = before.filter(|&(previous, _)| previous >= iteration) {
+            return Err(CurveFault::IterationOrder { previous, iteration });
+        }
+        let previous = before.map_or(0, |(_, task)| task);
+        let is_new = Some(task) == previous.checked_add(1);
+        if !is_new && (task != previous || before.is_none()) {
+            return Err(CurveFault::TaskOrder { previous, task });
+        }
+        check_accuracies(self)
+    }
+
     /// Accuracy on the test set of any task (from 1), where measured.
     pub fn acc_of(&self, task: usize) -> Option<f64> {
         match task {
