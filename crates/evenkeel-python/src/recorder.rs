@@ -62,6 +62,12 @@ impl Recorder {
         Ok(self.recording()?.last().map_or(0, |(iteration, _)| iteration))
     }
 
+    /// Whether nothing more can be recorded.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.recording.is_none()
+    }
+
     /// Appends one row.
     #[pyo3(signature = (iteration, task, accuracies, loss, gain, entropy, train_loss, seen))]
     fn log(

@@ -17,7 +17,7 @@ def below_one(name: str, value: float) -> None:
 
 
 def at_least(name: str, least: float, value: float) -> None:
-    """Refuses a value below `least`, infinity and NaN.
+    """Refuses a value below ``least``, infinity and NaN.
 
     >>> at_least("eta", 0, -0.5)
     Traceback (most recent call last):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -21,15 +22,15 @@ class Ema:
         θ̄ ← d_t θ̄ + (1 − d_t) θ         d_t = min(1 − 1/(t+1), d) with warm-up, else d
 
     Parameters are averaged, and running statistics such as BatchNorm's unless they are to be copied; integers are
-    copied. A gain that the model is under is shared: `W̄ = g·w̄` at the gain of the moment.
+    copied. A gain that the model is under is shared: ``W̄ = g·w̄`` at the gain of the moment.
 
     =================  =======  ========  ==================================================
     parameter          default  range     purpose
     =================  =======  ========  ==================================================
-    `model`            –        –         the model that is trained; not a compiled wrapper
-    `decay`            0.99     `[0, 1)`  share d of the old average in the new one
-    `warm_up`          True     –         begin as the plain mean of the weights so far
-    `average_buffers`  True     –         average running statistics as well
+    ``model``            –        –         the model that is trained; not a compiled wrapper
+    ``decay``            0.99     ``[0, 1)``  share d of the old average in the new one
+    ``warm_up``          True     –         begin as the plain mean of the weights so far
+    ``average_buffers``  True     –         average running statistics as well
     =================  =======  ========  ==================================================
 
     >>> model = nn.Linear(2, 1, bias=False)

@@ -1,4 +1,4 @@
-"""Shannon entropy of `softmax(logits)` in nats."""
+"""Shannon entropy of ``softmax(logits)`` in nats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def wide(values: Tensor) -> Tensor:
 
 
 def entropy(logits: Tensor) -> Tensor:
-    """Entropy of each row of logits, `H = −Σ π ln π`, over all classes of the output.
+    """Entropy of each row of logits, ``H = −Σ π ln π``, over all classes of the output.
 
     A class that is masked by −∞ adds nothing. A row with NaN or +∞ gives NaN.
 

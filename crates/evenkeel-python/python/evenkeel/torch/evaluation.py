@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Iterable, Iterator, NamedTuple, Protocol, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -42,7 +43,7 @@ class Row(NamedTuple):
 
 
 class Recorder(Protocol):
-    """What rows are written to: :class:`evenkeel.Recorder`, or anything with its `log`."""
+    """What rows are written to: :class:`evenkeel.Recorder``, or anything with its ``log`."""
 
     def log(
         self,
@@ -66,8 +67,8 @@ def continual_evaluation(
     """Evaluates all tasks seen so far while a model is trained.
 
     Args:
-        model: gives logits `[examples, classes]`.
-        loaders: one test set per task, in the order of training: a `DataLoader`, or a pair of tensors `(x, y)`.
+        model: gives logits ``[examples, classes]``.
+        loaders: one test set per task, in the order of training: a ``DataLoader``, or a pair of tensors ``(x, y)``.
         every: iterations between two evaluations.
         recorder: gets every row, such as an :class:`evenkeel.Recorder`.
         ema: the average to evaluate instead of the model. You update it.
@@ -87,7 +88,7 @@ def continual_evaluation(
 
 
 class ContinualEvaluation:
-    """Made by :func:`continual_evaluation`; call :meth:`after_step` after every step of the optimizer.
+    """Made by :func:`continual_evaluation``; call :meth:``after_step` after every step of the optimizer.
 
     Training does not notice: modes, running statistics and the state of random numbers are as before.
 
@@ -125,7 +126,7 @@ class ContinualEvaluation:
         self.tasks_seen = max(self.tasks_seen, task)
         if self.iteration % self.every:
             return None
-        row = self._evaluate(task, None if loss is None else float(loss))
+        row = self._evaluate(task, None if loss is None else float(torch.as_tensor(loss).detach()))
         self.rows.append(row)
         if self.recorder is not None:
             self.recorder.log(**row._asdict())
@@ -133,7 +134,7 @@ class ContinualEvaluation:
 
     def _evaluate(self, task: int, train_loss: float | None) -> Row:
         model = self.model if self.ema is None else self.ema.module
-        with _evaluating(model), _random_numbers_kept():
+        with _evaluating(model), _random_numbers_kept(model):
             results = [_accuracy_and_loss(model, loader) for loader in self.loaders[: self.tasks_seen]]
         accuracies = [accuracy for accuracy, _ in results] + [None] * (len(self.loaders) - self.tasks_seen)
         gain = next((module for module in self.model.modules() if isinstance(module, Gain)), None)
@@ -181,10 +182,10 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def _random_numbers_kept() -> Iterator[None]:
+def _random_numbers_kept(model: nn.Module) -> Iterator[None]:
     """Loaders draw random numbers, and training must not miss them."""
     python, numpy = random.getstate(), np.random.get_state()
-    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
+    devices = sorted({parameter.device.index for parameter in model.parameters() if parameter.is_cuda})
     try:
         with torch.random.fork_rng(devices=devices):
             yield

@@ -19,25 +19,25 @@ class EvenKeel(UnderGain):
                                v ← v − (10 α/g) ∂L/∂v for weights v under no gain
         h = min(1, H/L) H / ln C;  g ← g^γ g*(h)^(1−γ),  g*(h) = 1 + (G−1) h/(h+h₀)
 
-    It has to know the targets: call `gain.observe(logits, targets)` before every step. Evaluate with
-    `Ema(model, decay=0.9)`, updated after every step: that is part of the method.
+    It has to know the targets: call ``gain.observe(logits, targets)`` before every step. Evaluate with
+    ``Ema(model, decay=0.9)``, updated after every step: that is part of the method.
 
-    The gain stays in `[1, G]` whatever the entropy does, and means the same for 2 classes and for 150. It is never told
+    The gain stays in ``[1, G]`` whatever the entropy does, and means the same for 2 classes and for 150. It is never told
     of a task switch.
 
     =============  =======  ========  ==========================================================================
     parameter      default  range     purpose
     =============  =======  ========  ==========================================================================
-    `lr`           0.01     `>= 0`    learning rate α of the weights under the gain; they move by α g²
-    `gain`         –        –         what :func:`modulate` returned
-    `gamma`        0.9      `[0, 1)`  memory γ of the gain
-    `ceiling`      6        `>= 1`    the gain G of a network that knows nothing
-    `half`         0.1      `> 0`     normalised entropy h₀ at which the gain is half way between 1 and G
-    `calibration`  1        `>= 0`    power p of the factor `min(1, H/L)`
-    `backbone`     10       `>= 0`    learning rate of the weights under no gain, in units of `lr / g`
+    ``lr``           0.01     ``>= 0``    learning rate α of the weights under the gain; they move by α g²
+    ``gain``         –        –         what :func:`modulate` returned
+    ``gamma``        0.9      ``[0, 1)``  memory γ of the gain
+    ``ceiling``      6        ``>= 1``    the gain G of a network that knows nothing
+    ``half``         0.1      ``> 0``     normalised entropy h₀ at which the gain is half way between 1 and G
+    ``calibration``  1        ``>= 0``    power p of the factor ``min(1, H/L)``
+    ``backbone``     10       ``>= 0``    learning rate of the weights under no gain, in units of ``lr / g``
     =============  =======  ========  ==========================================================================
 
-    `lr` and `backbone` may differ between parameter groups.
+    ``lr`` and ``backbone`` may differ between parameter groups.
 
     >>> import torch
     >>> from evenkeel.torch import Ema, modulate
@@ -79,13 +79,13 @@ class EvenKeel(UnderGain):
         super().__init__(params, {"lr": lr, "backbone": backbone}, gain, start=1.0)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Adds a group with its own `lr` and `backbone`."""
+        """Adds a group with its own ``lr`` and ``backbone``."""
         at_least("lr", 0, float(param_group.get("lr", self.defaults["lr"])))
         at_least("backbone", 0, param_group.get("backbone", self.defaults["backbone"]))
         super().add_param_group(param_group)
 
     def target(self, h: float) -> float:
-        """`g*(h) = 1 + (G − 1) h / (h + h₀)`: where the gain goes at the normalised entropy `h`."""
+        """``g*(h) = 1 + (G − 1) h / (h + h₀)``: where the gain goes at the normalised entropy ``h``."""
         return 1 + (self.ceiling - 1) * h / (h + self.half)
 
     def _descend(self, g: float) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -33,10 +34,10 @@ _COLUMNS = 4  # sum of entropies, examples, sum of losses, examples with a loss
 
 
 class Gain(nn.Module):
-    """One gain `g` that all weights under it share: `W = g·w`.
+    """One gain ``g`` that all weights under it share: ``W = g·w``.
 
-    :func:`modulate` makes one. It is a module with one buffer, so `state_dict()` of the model holds it, and `to()` and
-    `deepcopy` of the model keep it shared. It stays float64 when the model changes its type.
+    :func:`modulate`` makes one. It is a module with one buffer, so ``state_dict()`` of the model holds it, and ``to()` and
+    ``deepcopy`` of the model keep it shared. It stays float64 when the model changes its type.
 
     It also counts what the optimizer needs to know about the batch: the entropy of the model's outputs, by a hook in
     training mode, or by :meth:`observe`.
@@ -74,7 +75,7 @@ class Gain(nn.Module):
             self.g.fill_(value)
 
     def weights(self) -> list[nn.Parameter]:
-        """The base weights `w` that are under this gain."""
+        """The base weights ``w`` that are under this gain."""
         return [w for of_one in self._parametrizations for w in of_one.parameters(recurse=False)]
 
     @torch.no_grad()
@@ -86,7 +87,7 @@ class Gain(nn.Module):
         hook saw.
 
         Args:
-            logits: `[examples, classes]`; flatten sequences and pixels first.
+            logits: ``[examples, classes]``; flatten sequences and pixels first.
             targets: the class of each example. Gives the loss (cross-entropy) and the classes seen so far. Examples
                 with a negative class are left out.
             loss: the mean loss of these examples, if it is not the cross-entropy.

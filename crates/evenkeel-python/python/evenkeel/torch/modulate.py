@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Iterator, cast
+from collections.abc import Iterator
+from typing import Any, cast
 
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
@@ -12,7 +13,7 @@ from .gain import Gain
 
 
 class Modulation(nn.Module):
-    """`W = g·w`, the parametrization of one weight.
+    """``W = g·w``, the parametrization of one weight.
 
     >>> import torch
     >>> Modulation(Gain(2.0))(torch.ones(2))
@@ -28,18 +29,18 @@ class Modulation(nn.Module):
 
 
 def modulate(model: nn.Module, pattern: str, gain: Gain | None = None) -> Gain:
-    """Puts every weight whose path in the model matches `pattern` under one gain: `W = g·w`.
+    """Puts every weight whose path in the model matches ``pattern`` under one gain: ``W = g·w``.
 
-    The layers compute with `W`. The optimizer and `state_dict()` keep the base weights `w`, whose gradient is
-    `g · ∂L/∂W`. Biases and normalisation scales (rank 1) are left alone.
+    The layers compute with ``W``. The optimizer and ``state_dict()`` keep the base weights ``w``, whose gradient is
+    ``g · ∂L/∂W``. Biases and normalisation scales (rank 1) are left alone.
 
     Call it on the model whose output are the logits: a hook on it observes their entropy in training mode. Load weights
-    of a model that had no gain before. `torch.nn.utils.parametrize.remove_parametrizations` works the gain into the
+    of a model that had no gain before. ``torch.nn.utils.parametrize.remove_parametrizations`` works the gain into the
     weights.
 
     Args:
         model: any module. It is changed in place.
-        pattern: a regular expression, searched for in paths such as `fc1.weight`.
+        pattern: a regular expression, searched for in paths such as ``fc1.weight``.
         gain: a gain to share with weights that are under it already; a new one if not given.
 
     Raises:

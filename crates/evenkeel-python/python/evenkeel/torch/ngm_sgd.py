@@ -21,22 +21,22 @@ class NGMSGD(UnderGain):
     H is the mean output entropy of the batch in nats, observed by the hook of :func:`modulate` or told by
     :meth:`Gain.observe`. The gain is never reset, not at a task switch either.
 
-    An ordinary optimizer otherwise: parameter groups, schedulers, `GradScaler` and closures work as usual. A step that a
-    `GradScaler` skips leaves its outputs to the next one. In `DistributedDataParallel`, which broadcasts buffers, the
+    An ordinary optimizer otherwise: parameter groups, schedulers, ``GradScaler`` and closures work as usual. A step that a
+    ``GradScaler`` skips leaves its outputs to the next one. In ``DistributedDataParallel``, which broadcasts buffers, the
     gain is that of process 0.
 
     ==========  =======  ========  =================================================
     parameter   default  range     purpose
     ==========  =======  ========  =================================================
-    `lr`        0.01     `>= 0`    learning rate α
-    `gain`      –        –         what :func:`modulate` returned
-    `gamma`     0.9      `[0, 1)`  how slowly the gain decays, γ
-    `eta`       0.4      `>= 0`    how strongly entropy raises the gain, η
-    `g0`        1        `>= 1`    tonic gain g₀, where a new gain starts
-    `momentum`  0        `[0, 1)`  μ as in `torch.optim.SGD`; for groups without gain
+    ``lr``        0.01     ``>= 0``    learning rate α
+    ``gain``      –        –         what :func:`modulate` returned
+    ``gamma``     0.9      ``[0, 1)``  how slowly the gain decays, γ
+    ``eta``       0.4      ``>= 0``    how strongly entropy raises the gain, η
+    ``g0``        1        ``>= 1``    tonic gain g₀, where a new gain starts
+    ``momentum``  0        ``[0, 1)``  μ as in ``torch.optim.SGD``; for groups without gain
     ==========  =======  ========  =================================================
 
-    `lr` and `momentum` may differ between parameter groups: plain SGD for a modulated head, momentum for the backbone.
+    ``lr`` and ``momentum`` may differ between parameter groups: plain SGD for a modulated head, momentum for the backbone.
 
     >>> from torch import nn
     >>> from evenkeel.torch import modulate
@@ -72,7 +72,7 @@ class NGMSGD(UnderGain):
         super().__init__(params, {"lr": lr, "momentum": momentum}, gain, start=g0)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Adds a group with its own `lr` and `momentum`."""
+        """Adds a group with its own ``lr`` and ``momentum``."""
         at_least("lr", 0, float(param_group.get("lr", self.defaults["lr"])))
         below_one("momentum", param_group.get("momentum", self.defaults["momentum"]))
         super().add_param_group(param_group)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Union, overload
+from collections.abc import Callable, Iterable
+from typing import Any, overload
 
 import torch
 from torch import Tensor
@@ -10,11 +11,12 @@ from torch.optim import Optimizer
 
 from .gain import Gain, Observation
 
-Params = Union[Iterable[Tensor], Iterable[dict[str, Any]], Iterable[tuple[str, Tensor]]]
+Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+"""Parameters or groups of them, as optimizers of PyTorch take them."""
 
 
 class UnderGain(Optimizer):
-    """A step on the weights, then one on the gain. Base of :class:`NGMSGD` and :class:`EvenKeel`."""
+    """A step on the weights, then one on the gain. Base of :class:`NGMSGD`` and :class:``EvenKeel`."""
 
     def __init__(self, params: Params, defaults: dict[str, Any], gain: Gain, start: float) -> None:
         if not isinstance(gain, Gain):
@@ -60,7 +62,7 @@ class UnderGain(Optimizer):
         return loss
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of the optimizer, with the gain and the classes seen so far under `"gain"`."""
+        """The state of the optimizer, with the gain and the classes seen so far under ``"gain"``."""
         state = super().state_dict()
         state["gain"] = {"value": self.gain.value, "classes": sorted(self.gain.classes)}
         return state
