@@ -3,7 +3,6 @@
 import copy
 import doctest
 import importlib
-import json
 import math
 import pkgutil
 import random
@@ -193,7 +192,13 @@ def test_training_follows_the_equations(make, rule, pattern, modulated):
             "weight",
             0.0,
         ),
-        ("even-keel", {"lr": 0.02}, lambda m, g, p: EvenKeel(m.parameters(), gain=g, **p), "weight", 0.9),
+        (
+            "even-keel",
+            {"lr": 0.02, "gamma": 0.9, "ceiling": 6.0, "half": 0.1, "calibration": 1.0, "backbone": 10.0},
+            lambda m, g, p: EvenKeel(m.parameters(), gain=g, **p),
+            "weight",
+            0.9,
+        ),
         ("ema-sgd", {"lr": 0.1}, lambda m, g, p: torch.optim.SGD(m.parameters(), **p), None, 0.99),
     ],
 )
@@ -202,7 +207,7 @@ def test_training_is_that_of_the_rust_library(name, parameters, make, pattern, d
     if not hasattr(rust, "train_mlp"):
         pytest.skip("this build has no train_mlp")
     weights, x, y = stream(np.float32)
-    there = rust.train_mlp(weights, x, y, name, json.dumps(parameters))
+    there = rust.train_mlp(weights, x, y, name, [f"{key}={value}" for key, value in parameters.items()])
     losses, gains, final, average = trained_here(weights, x, y, lambda m, g: make(m, g, parameters), pattern, decay)
     assert len(there["loss"]) == 50 and close(losses, there["loss"])
     assert all(close(*pair) for pair in zip(final, there["weights"], strict=True))
@@ -215,7 +220,10 @@ def test_training_is_that_of_the_rust_library(name, parameters, make, pattern, d
 
 def test_momentum_is_that_of_pytorch():
     results = []
-    for make in [lambda p, g: torch.optim.SGD(p, 0.1, momentum=0.9), lambda p, g: NGMSGD(p, 0.1, gain=g, eta=0.0, momentum=0.9)]:
+    for make in [
+        lambda p, g: torch.optim.SGD(p, 0.1, momentum=0.9),
+        lambda p, g: NGMSGD(p, 0.1, gain=g, eta=0.0, momentum=0.9),
+    ]:
         model = network()
         gain = modulate(model, "head.*weight")
         train(model, gain, make(model.parameters(), gain), batches(20))
@@ -722,8 +730,8 @@ class Log:
     def __init__(self):
         self.rows = []
 
-    def log(self, iteration, task, accuracies, loss=None, train_loss=None, gain=None, entropy=None):
-        self.rows.append((iteration, task, accuracies, loss, train_loss, gain, entropy))
+    def log(self, iteration, task, accuracies, loss=None, *, train_loss=None, gain=None, entropy=None, seen=None):
+        self.rows.append((iteration, task, accuracies, loss, train_loss, gain, entropy, seen))
 
 
 def test_evaluation_does_not_change_training():
@@ -774,6 +782,7 @@ def test_rows_have_what_was_measured():
         logits = [model(x) for x, _ in tests]
     right = [100 * (z.argmax(dim=1) == y).double().mean().item() for z, (_, y) in zip(logits, tests)]
     assert second.accuracies[:2] == pytest.approx(right[:2])
+    assert second.seen == pytest.approx(sum(right[:2]) / 2)
     assert second.loss == pytest.approx(cross_entropy(logits[0], tests[0][1]).item(), rel=1e-5)
     assert (second.gain, second.entropy) == (gain.value, gain.entropy)
 

@@ -10,7 +10,7 @@ from avalanche.core import SupervisedPlugin  # type: ignore[import-untyped]
 from torch.utils.data import DataLoader
 
 from evenkeel.torch import ContinualEvaluation, Ema, Gain
-from evenkeel.torch.evaluation import Recorder, Row
+from evenkeel.torch.evaluation import Recorder, Row, random_numbers_kept
 
 
 class ContinualEvaluationPlugin(SupervisedPlugin):  # type: ignore[misc]
@@ -19,17 +19,17 @@ class ContinualEvaluationPlugin(SupervisedPlugin):  # type: ignore[misc]
     It also tells the gain about the outputs, as :class:`evenkeel.torch.EvenKeel` needs it, and updates the average.
     The experience ``k`` of the stream is task ``k + 1``.
 
-    ==============  =======  ==========================================================================
-    parameter       default  purpose
-    ==============  =======  ==========================================================================
-    ``test_stream``  –       the test experiences, in the order of training
-    ``every``       1        iterations between two evaluations
-    ``recorder``    None     gets every row, such as an :class:`evenkeel.Recorder`
-    ``gain``        None     the gain of the model, told about outputs and targets before each step
-    ``ema``         None     the average of the model; updated after each step, and evaluated
-    ``batch_size``  500      test examples at once
-    ``in_memory``   True     read each test set once and keep it; False reads it for each evaluation
-    ==============  =======  ==========================================================================
+    ===============  =======  =======================================================================
+    parameter        default  purpose
+    ===============  =======  =======================================================================
+    ``test_stream``  –        the test experiences, in the order of training
+    ``every``        1        iterations between two evaluations
+    ``recorder``     None     gets every row, such as an :class:`evenkeel.Recorder`
+    ``gain``         None     the gain of the model, told about outputs and targets before each step
+    ``ema``          None     the average of the model; updated after each step, and evaluated
+    ``batch_size``   500      test examples at once
+    ``in_memory``    True     read each test set once and keep it; False reads it for each evaluation
+    ===============  =======  =======================================================================
 
     >>> from avalanche.benchmarks import benchmark_from_datasets
     >>> from avalanche.benchmarks.utils import DataAttribute, make_avalanche_dataset
@@ -37,8 +37,8 @@ class ContinualEvaluationPlugin(SupervisedPlugin):  # type: ignore[misc]
     >>> from evenkeel.torch import NGMSGD, modulate
     >>> def dataset(labels):
     ...     data = torch.utils.data.TensorDataset(torch.randn(len(labels), 4), torch.tensor(labels))
-    ...     attributes = [DataAttribute(labels, "targets"), DataAttribute([0] * len(labels), "targets_task_labels", use_in_getitem=True)]
-    ...     return make_avalanche_dataset(data, data_attributes=attributes)
+    ...     tasks = DataAttribute([0] * len(labels), "targets_task_labels", use_in_getitem=True)
+    ...     return make_avalanche_dataset(data, data_attributes=[DataAttribute(labels, "targets"), tasks])
     >>> tasks = [dataset([0, 1] * 8), dataset([2, 3] * 8)]
     >>> benchmark = benchmark_from_datasets(train=tasks, test=tasks)
     >>> model = torch.nn.Linear(4, 4)
@@ -46,7 +46,8 @@ class ContinualEvaluationPlugin(SupervisedPlugin):  # type: ignore[misc]
     >>> plugin = ContinualEvaluationPlugin(benchmark.streams["test"], gain=gain)
     >>> optimizer = NGMSGD(model.parameters(), gain=gain)
     >>> strategy = Cumulative(
-    ...     model=model, optimizer=optimizer, criterion=torch.nn.CrossEntropyLoss(), train_mb_size=8, plugins=[plugin], evaluator=None
+    ...     model=model, optimizer=optimizer, criterion=torch.nn.CrossEntropyLoss(), train_mb_size=8,
+    ...     plugins=[plugin], evaluator=None,
     ... )
     >>> for experience in benchmark.streams["train"]:
     ...     _ = strategy.train(experience)
@@ -80,10 +81,10 @@ class ContinualEvaluationPlugin(SupervisedPlugin):  # type: ignore[misc]
     def before_training_exp(self, strategy: Any, **kwargs: Any) -> None:
         """Strategies may change the model from one experience to the next."""
         self.evaluation.model = strategy.model
-        task, loaders = _task(strategy), self.evaluation.loaders
-        if self.in_memory and task <= len(loaders):
-            kept = [_tensors(loader) for loader in loaders[:task]]
-            self.evaluation.loaders = [*kept, *loaders[task:]]
+        if self.in_memory:
+            task, loaders = _task(strategy), self.evaluation.loaders
+            with random_numbers_kept(strategy.model):
+                self.evaluation.loaders = [*map(_tensors, loaders[:task]), *loaders[task:]]
 
     def after_forward(self, strategy: Any, **kwargs: Any) -> None:
         """Tells the gain about the batch."""

@@ -220,7 +220,8 @@ def _columns(frame: Any) -> dict[str, Any]:
         import pyarrow
 
         frame = pyarrow.table(frame).to_pandas()
-    return {str(name): np.asarray(frame[name]) for name in frame.columns}
+    names = frame.column_names if hasattr(frame, "column_names") else frame.columns
+    return {str(name): np.asarray(frame[name]) for name in names}
 
 
 def _of_columns(columns: dict[str, Any], seed: int, optimizer: str) -> Curve:

@@ -41,7 +41,8 @@ class ContinualEvaluationCallback(pl.Callback):
     ...     def configure_optimizers(self):
     ...         return torch.optim.SGD(self.parameters(), 0.1)
     >>> data = torch.utils.data.TensorDataset(torch.randn(8, 4), torch.tensor([0, 1] * 4))
-    >>> callback = ContinualEvaluationCallback([data.tensors, data.tensors], task=lambda trainer: trainer.current_epoch + 1)
+    >>> tests = [data.tensors, data.tensors]
+    >>> callback = ContinualEvaluationCallback(tests, task=lambda trainer: trainer.current_epoch + 1)
     >>> trainer = pl.Trainer(
     ...     max_epochs=2, callbacks=[callback], accelerator="cpu", logger=False, enable_checkpointing=False,
     ...     enable_progress_bar=False, enable_model_summary=False,

@@ -24,14 +24,14 @@ class Ema:
     Parameters are averaged, and running statistics such as BatchNorm's unless they are to be copied; integers are
     copied. A gain that the model is under is shared: ``W̄ = g·w̄`` at the gain of the moment.
 
-    =================  =======  ========  ==================================================
-    parameter          default  range     purpose
-    =================  =======  ========  ==================================================
-    ``model``            –        –         the model that is trained; not a compiled wrapper
+    ===================  =======  ==========  =================================================
+    parameter            default  range       purpose
+    ===================  =======  ==========  =================================================
+    ``model``            –        –           the model that is trained; not a compiled wrapper
     ``decay``            0.99     ``[0, 1)``  share d of the old average in the new one
-    ``warm_up``          True     –         begin as the plain mean of the weights so far
-    ``average_buffers``  True     –         average running statistics as well
-    =================  =======  ========  ==================================================
+    ``warm_up``          True     –           begin as the plain mean of the weights so far
+    ``average_buffers``  True     –           average running statistics as well
+    ===================  =======  ==========  =================================================
 
     >>> model = nn.Linear(2, 1, bias=False)
     >>> ema = Ema(model, decay=0.9)

@@ -22,7 +22,7 @@ _EXAMPLES_AT_ONCE = 1000
 class Row(NamedTuple):
     """One evaluation.
 
-    >>> Row(1, 1, [98.5, None], None, None, None, None).accuracies[0]
+    >>> Row(1, 1, [98.5, None], None, None, None, None, 98.5).accuracies[0]
     98.5
     """
 
@@ -40,20 +40,24 @@ class Row(NamedTuple):
     """The gain after the step."""
     entropy: float | None
     """The mean output entropy of the batch in nats."""
+    seen: float | None
+    """Percent on the test sets of all tasks seen so far together."""
 
 
 class Recorder(Protocol):
-    """What rows are written to: :class:`evenkeel.Recorder``, or anything with its ``log`."""
+    """What rows are written to: :class:`evenkeel.Recorder`, or anything with its ``log``."""
 
     def log(
         self,
         iteration: int,
         task: int,
-        accuracies: list[float | None],
+        accuracies: Sequence[float | None],
         loss: float | None = None,
+        *,
         train_loss: float | None = None,
         gain: float | None = None,
         entropy: float | None = None,
+        seen: float | None = None,
     ) -> Any: ...
 
 
@@ -88,7 +92,7 @@ def continual_evaluation(
 
 
 class ContinualEvaluation:
-    """Made by :func:`continual_evaluation``; call :meth:``after_step` after every step of the optimizer.
+    """Made by :func:`continual_evaluation`; call :meth:`after_step` after every step of the optimizer.
 
     Training does not notice: modes, running statistics and the state of random numbers are as before.
 
@@ -134,23 +138,36 @@ class ContinualEvaluation:
 
     def _evaluate(self, task: int, train_loss: float | None) -> Row:
         model = self.model if self.ema is None else self.ema.module
-        with _evaluating(model), _random_numbers_kept(model):
-            results = [_accuracy_and_loss(model, loader) for loader in self.loaders[: self.tasks_seen]]
-        accuracies = [accuracy for accuracy, _ in results] + [None] * (len(self.loaders) - self.tasks_seen)
+        with _evaluating(model), random_numbers_kept(model):
+            counts = [_count(model, loader) for loader in self.loaders[: self.tasks_seen]]
+        unseen: list[float | None] = [None] * (len(self.loaders) - self.tasks_seen)
+        first = counts[0]
         gain = next((module for module in self.model.modules() if isinstance(module, Gain)), None)
         return Row(
-            self.iteration,
-            task,
-            accuracies,
-            results[0][1],
-            train_loss,
-            None if gain is None else gain.value,
-            None if gain is None else gain.entropy,
+            iteration=self.iteration,
+            task=task,
+            accuracies=[_percent(count.right, count.examples) for count in counts] + unseen,
+            loss=first.loss / first.examples if first.examples else None,
+            train_loss=train_loss,
+            gain=None if gain is None else gain.value,
+            entropy=None if gain is None else gain.entropy,
+            seen=_percent(sum(count.right for count in counts), sum(count.examples for count in counts)),
         )
 
 
-def _accuracy_and_loss(model: nn.Module, loader: Iterable[Any]) -> tuple[float | None, float | None]:
-    """Percent and cross-entropy on one test set; None if it is empty."""
+class _Count(NamedTuple):
+    """What one test set gave."""
+
+    examples: int
+    right: int
+    loss: float
+
+
+def _percent(right: int, examples: int) -> float | None:
+    return 100 * right / examples if examples else None
+
+
+def _count(model: nn.Module, loader: Iterable[Any]) -> _Count:
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     examples, right, loss = 0, 0, 0.0
     for x, y, *_ in _batches(loader):
@@ -158,7 +175,7 @@ def _accuracy_and_loss(model: nn.Module, loader: Iterable[Any]) -> tuple[float |
         examples += len(y)
         right += int((logits.argmax(dim=1) == y).sum())
         loss += float(cross_entropy(logits.float(), y, reduction="sum"))
-    return (100 * right / examples, loss / examples) if examples else (None, None)
+    return _Count(examples, right, loss)
 
 
 def _batches(loader: Iterable[Any]) -> Iterable[Any]:
@@ -182,8 +199,16 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def _random_numbers_kept(model: nn.Module) -> Iterator[None]:
-    """Loaders draw random numbers, and training must not miss them."""
+def random_numbers_kept(model: nn.Module) -> Iterator[None]:
+    """Loaders draw random numbers, and training must not miss them.
+
+    >>> model = nn.Linear(2, 2)
+    >>> state = torch.get_rng_state()
+    >>> with random_numbers_kept(model):
+    ...     _ = torch.rand(1)
+    >>> torch.equal(torch.get_rng_state(), state)
+    True
+    """
     python, numpy = random.getstate(), np.random.get_state()
     devices = sorted({parameter.device.index for parameter in model.parameters() if parameter.is_cuda})
     try:

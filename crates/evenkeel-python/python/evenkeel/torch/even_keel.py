@@ -25,17 +25,17 @@ class EvenKeel(UnderGain):
     The gain stays in ``[1, G]`` whatever the entropy does, and means the same for 2 classes and for 150. It is never told
     of a task switch.
 
-    =============  =======  ========  ==========================================================================
-    parameter      default  range     purpose
-    =============  =======  ========  ==========================================================================
+    ===============  =======  ==========  ===================================================================
+    parameter        default  range       purpose
+    ===============  =======  ==========  ===================================================================
     ``lr``           0.01     ``>= 0``    learning rate α of the weights under the gain; they move by α g²
-    ``gain``         –        –         what :func:`modulate` returned
+    ``gain``         –        –           what :func:`modulate` returned
     ``gamma``        0.9      ``[0, 1)``  memory γ of the gain
     ``ceiling``      6        ``>= 1``    the gain G of a network that knows nothing
     ``half``         0.1      ``> 0``     normalised entropy h₀ at which the gain is half way between 1 and G
     ``calibration``  1        ``>= 0``    power p of the factor ``min(1, H/L)``
     ``backbone``     10       ``>= 0``    learning rate of the weights under no gain, in units of ``lr / g``
-    =============  =======  ========  ==========================================================================
+    ===============  =======  ==========  ===================================================================
 
     ``lr`` and ``backbone`` may differ between parameter groups.
 

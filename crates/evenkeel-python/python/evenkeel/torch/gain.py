@@ -36,7 +36,7 @@ _COLUMNS = 4  # sum of entropies, examples, sum of losses, examples with a loss
 class Gain(nn.Module):
     """One gain ``g`` that all weights under it share: ``W = g·w``.
 
-    :func:`modulate`` makes one. It is a module with one buffer, so ``state_dict()`` of the model holds it, and ``to()` and
+    :func:`modulate` makes one. It is a module with one buffer, so ``state_dict()`` of the model holds it, and ``to()`` and
     ``deepcopy`` of the model keep it shared. It stays float64 when the model changes its type.
 
     It also counts what the optimizer needs to know about the batch: the entropy of the model's outputs, by a hook in

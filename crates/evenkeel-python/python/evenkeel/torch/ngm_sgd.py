@@ -25,16 +25,16 @@ class NGMSGD(UnderGain):
     ``GradScaler`` skips leaves its outputs to the next one. In ``DistributedDataParallel``, which broadcasts buffers, the
     gain is that of process 0.
 
-    ==========  =======  ========  =================================================
-    parameter   default  range     purpose
-    ==========  =======  ========  =================================================
+    ============  =======  ==========  ====================================================
+    parameter     default  range       purpose
+    ============  =======  ==========  ====================================================
     ``lr``        0.01     ``>= 0``    learning rate α
-    ``gain``      –        –         what :func:`modulate` returned
+    ``gain``      –        –           what :func:`modulate` returned
     ``gamma``     0.9      ``[0, 1)``  how slowly the gain decays, γ
     ``eta``       0.4      ``>= 0``    how strongly entropy raises the gain, η
     ``g0``        1        ``>= 1``    tonic gain g₀, where a new gain starts
     ``momentum``  0        ``[0, 1)``  μ as in ``torch.optim.SGD``; for groups without gain
-    ==========  =======  ========  =================================================
+    ============  =======  ==========  ====================================================
 
     ``lr`` and ``momentum`` may differ between parameter groups: plain SGD for a modulated head, momentum for the backbone.
 

@@ -16,7 +16,7 @@ Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tenso
 
 
 class UnderGain(Optimizer):
-    """A step on the weights, then one on the gain. Base of :class:`NGMSGD`` and :class:``EvenKeel`."""
+    """A step on the weights, then one on the gain. Base of :class:`NGMSGD` and :class:`EvenKeel`."""
 
     def __init__(self, params: Params, defaults: dict[str, Any], gain: Gain, start: float) -> None:
         if not isinstance(gain, Gain):
