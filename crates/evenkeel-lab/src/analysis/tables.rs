@@ -4,7 +4,7 @@ use evenkeel_metrics::{Estimate, Evidence, Interval, QUANTITIES, Quantity};
 use evenkeel_report::{Cell, Table};
 
 use super::comparisons::{self, Comparison, DECIDES};
-use super::groups::{Group, Lineup};
+use super::groups::{Group, Lineup, Origin};
 use super::noise_floor;
 use crate::paper::PaperRow;
 use crate::store::{Status, StoredRun};
@@ -97,7 +97,8 @@ pub fn mean_curve(lineups: &[Lineup]) -> Table {
         for group in lineup.finished() {
             let Some(ours) = group.paper_reading() else { continue };
             let mut row = start(lineups, lineup, group);
-            row.extend([Cell::text("evenkeel"), Cell::number(group.seeds() as f64, 0)]);
+            let source = if group.origin == Origin::Runs { "evenkeel" } else { "yours" };
+            row.extend([Cell::text(source), Cell::number(group.seeds() as f64, 0)]);
             row.extend(cells([Some(ours.avg_acc), Some(ours.avg_min_acc), Some(ours.wc_acc), ours.avg_sg]));
             row.extend(ours.sg_per_transition.iter().map(|sg| estimate(*sg, 3)));
             table.rows.push(row);

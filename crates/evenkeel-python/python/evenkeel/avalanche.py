@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
-from avalanche.core import SupervisedPlugin  # type: ignore[import-untyped]
+from avalanche.core import SupervisedPlugin
 from torch.utils.data import DataLoader
 
 from evenkeel.torch import ContinualEvaluation, Ema, Gain
