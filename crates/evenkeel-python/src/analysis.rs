@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use evenkeel_lab::analysis::{Folders, Format, OwnCurves, Runs, Summary, document, terminal};
 use evenkeel_metrics::{Curve, Metrics, Point, QUANTITIES, read_growing_curve};
-use evenkeel_report::{Document, Theme};
+use evenkeel_report::{Cell, Document, Table, Theme};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -124,8 +124,8 @@ impl Analysis {
         py.detach(|| {
             let document = self.document("");
             let tables = document.sections.iter().flat_map(|s| s.ranking.iter().chain(&s.tables));
-            let table = |table: &evenkeel_report::Table| {
-                let rows = table.rows.iter().map(|row| row.iter().map(|cell| cell.shown()).collect());
+            let table = |table: &Table| {
+                let rows = table.rows.iter().map(|row| row.iter().map(Cell::shown).collect());
                 (table.caption.clone(), table.columns.clone(), rows.collect())
             };
             tables.map(table).collect()

@@ -38,12 +38,15 @@ pub struct Ran {
     pub stopped: bool,
 }
 
+/// What is told of runs: all of them, iterations of each, and what happened to one.
+pub type OnEvent<'a> = dyn FnMut(&[RunSpec], &[u64], Event) + 'a;
+
 /// Runs what `evenkeel run ARGUMENTS` would, and writes the same files. Nothing is printed: `on_event` gets the runs and what happens to
 /// them. When `stop` becomes true, the state of every run is saved and the call returns.
 pub fn run(
     arguments: &[String],
     stop: &AtomicBool,
-    on_event: &mut dyn FnMut(&[RunSpec], &[u64], Event),
+    on_event: &mut OnEvent<'_>,
 ) -> Result<Ran, EmbeddedError> {
     known_kernels()?;
     let words = ["evenkeel", "run"].into_iter().map(String::from).chain(arguments.iter().cloned());

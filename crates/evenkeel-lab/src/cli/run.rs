@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use super::controls::Controls;
-use super::embedded::Ran;
+use super::embedded::{OnEvent, Ran};
 use super::error::BadInput;
 use super::execute::{Processes, begun, execute, execute_with};
 use super::metrics::runs_of;
@@ -13,9 +13,8 @@ use super::rehearsal;
 use super::selection::Selection;
 use crate::analysis::{Format, Runs, Summary, terminal};
 use crate::columns::{WIDTH, wrapped};
-use crate::run::runner::Event;
 use crate::say::say;
-use crate::spec::{CheckedExperiment, RunSpec, suggest};
+use crate::spec::{CheckedExperiment, suggest};
 use crate::store::{Store, write_json};
 use crate::words::plural;
 
@@ -112,11 +111,7 @@ fn summarise(store: &Store, against: Option<&str>) -> anyhow::Result<bool> {
 }
 
 /// The same for another program: see [`embedded::run`](super::embedded::run).
-pub(super) fn embedded(
-    args: &Args,
-    stop: &AtomicBool,
-    on_event: &mut dyn FnMut(&[RunSpec], &[u64], Event),
-) -> anyhow::Result<Ran> {
+pub(super) fn embedded(args: &Args, stop: &AtomicBool, on_event: &mut OnEvent<'_>) -> anyhow::Result<Ran> {
     let (store, work) = args.selection.prepare(&args.experiments()?, args.processes.kernels.clone())?;
     let ended = execute_with(&store, &work, &args.processes, stop, |event| {
         on_event(&work.specs, work.iterations(), event);
