@@ -31,6 +31,7 @@ const KIND: &str = "even-keel";
 /// | `decay` | 0.9 | `[0, 1)` | decay d of the average of the weights that is evaluated |
 /// | `calibration` | 1 | `>= 0` | power p of the factor `min(1, H/L)` by which a surprised network takes its gain back |
 /// | `backbone` | 10 | `>= 0` | learning rate of the weights under no gain, in units of `lr / g`: what the gain does to their gradients is undone |
+/// | `normalised` | true | – | divide the entropy by ln C; without it the entropy counts in nats (ablation) |
 ///
 /// ```
 /// use evenkeel::optim::EvenKeelConfig;
@@ -61,6 +62,9 @@ pub struct EvenKeelConfig {
     /// Learning rate of the unmodulated weights in units of α/g.
     #[config(default = 10.0)]
     pub backbone: f64,
+    /// Whether the entropy is divided by that of a guess, ln C.
+    #[config(default = true)]
+    pub normalised: bool,
 }
 
 impl EvenKeelConfig {
@@ -184,7 +188,8 @@ impl EvenKeel {
         let Gradients { loss, entropy, of } = gradients;
         let module = self.optimizer.step(module, of);
         let calibration = if loss > entropy { (entropy / loss).powf(self.config.calibration) } else { 1.0 };
-        let h = calibration * entropy / (classes.max(2) as f64).ln();
+        let of_a_guess = if self.config.normalised { (classes.max(2) as f64).ln() } else { 1.0 };
+        let h = calibration * entropy / of_a_guess;
         let gamma = self.config.gamma;
         self.gain.set(self.gain.value().powf(gamma) * self.config.target(h).powf(1.0 - gamma));
         module
