@@ -75,6 +75,8 @@ class Recorder:
         ``accuracies`` are in percent: that on task 1 first, then the others; ``None`` where a task was not evaluated. ``loss`` is that on task 1,
         ``seen`` the accuracy on the test sets of all tasks so far.
         """
+        if len(accuracies) > self.tasks:
+            raise ValueError(f"accuracies of {len(accuracies)} tasks in a recording of {self.tasks}; give the Recorder tasks={len(accuracies)}")
         self._compiled.log(iteration, task, accuracies, loss, gain, entropy, train_loss, seen)
 
     def close(self) -> None:
