@@ -142,7 +142,7 @@ impl Claim {
     ) -> Self {
         Self {
             text: text.into(),
-            place: "ours".to_string(),
+            place: String::new(),
             of_paper: false,
             lineup: lineup.label.clone(),
             basis: Basis::Seeds(Test::paired((a, b), side, measure)),

@@ -72,8 +72,11 @@ pub fn tables(judged: &[Judged]) -> Vec<Table> {
     );
     for one in judged {
         let claim = &one.claim;
-        let place =
-            if claim.of_paper { claim.place.clone() } else { format!("ours (the paper: {})", claim.place) };
+        let place = match (claim.of_paper, claim.place.as_str()) {
+            (true, place) => place.to_string(),
+            (false, "") => "ours".to_string(),
+            (false, place) => format!("ours (the paper: {place})"),
+        };
         if one.verdict == Verdict::Identity {
             let words = [&claim.text, &claim.lineup, &place].map(|text| Cell::text(text.as_str()));
             identities
