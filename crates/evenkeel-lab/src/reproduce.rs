@@ -76,6 +76,7 @@ results! {
     sentences;
     rivals;
     self_tuned;
+    even_keel;
 }
 
 impl Result {

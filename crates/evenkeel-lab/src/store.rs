@@ -3,7 +3,7 @@
 //! ```text
 //! DIR/ngm-sgd-seed0-0123456789ab/
 //!     run.json        spec, status, version, machine; once it has ended, checksums of the other files
-//!     curve.csv       one row per evaluation, append-only
+//!     curve.csv       one row per evaluation, append-only; once the run has ended, `gzip` may make it curve.csv.gz
 //!     extra.csv       what else was asked for: curvature, training accuracy
 //!     checkpoint.bin  only while the run is unfinished: the state, and checksums of both files up to it
 //!     lock            held by the process that works on the run
@@ -21,7 +21,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use evenkeel_data::files;
-use evenkeel_metrics::CurveFault;
+use evenkeel_metrics::{CurveFault, is_packed, unpack};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -32,6 +32,7 @@ use crate::program;
 use crate::run::checkpoint::CheckpointError;
 use crate::run::machine::Machine;
 use crate::spec::RunSpec;
+use writer::CURVE_FILE;
 pub use writer::RunWriter;
 
 /// Why a run directory cannot be used.
@@ -246,14 +247,14 @@ pub struct StoredRuns {
 }
 
 impl StoredRun {
-    /// The curve file.
+    /// The curve file; if only a compressed one is there, that.
     pub fn curve_path(&self) -> PathBuf {
-        self.path.join("curve.csv")
+        stored(&self.path, CURVE_FILE)
     }
 
     /// The file of what else was asked for.
     pub fn extra_path(&self) -> PathBuf {
-        self.path.join(EXTRA_FILE)
+        stored(&self.path, EXTRA_FILE)
     }
 
     /// Whether a process works on it now, or did until a moment ago on another machine.
@@ -267,8 +268,12 @@ impl StoredRun {
             return Ok(());
         }
         for (name, expected) in &self.record.files {
-            let path = self.path.join(name);
-            let reason = match sealed_file::sha256_of(&path) {
+            let path = stored(&self.path, name);
+            let found = match is_packed(&path) {
+                true => unpack(&path).map(|text| files::sha256(&text)),
+                false => sealed_file::sha256_of(&path),
+            };
+            let reason = match found {
                 Ok(found) if found == *expected => continue,
                 Ok(_) => "was changed after the run had ended".to_string(),
                 Err(error) => error.to_string(),
@@ -361,6 +366,12 @@ impl Store {
         found.unreadable.sort_by_cached_key(ToString::to_string);
         Ok(found)
     }
+}
+
+/// A file of a run; if it was compressed after the run had ended, what gzip made of it.
+fn stored(run_dir: &Path, name: &str) -> PathBuf {
+    let (plain, packed) = (run_dir.join(name), run_dir.join(format!("{name}.gz")));
+    if packed.exists() && !plain.exists() { packed } else { plain }
 }
 
 fn read_record(run_dir: &Path, expected: Option<&RunSpec>) -> Result<Option<RunRecord>, StoreError> {

@@ -9,6 +9,7 @@
 //! header. `task1_loss`, `gain`, `entropy` and `train_loss` may be `NaN` or `inf`: diverged runs write them.
 
 mod columns;
+mod packed;
 mod read;
 mod write;
 
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+pub use self::packed::{is_packed, unpack};
 pub use self::read::{read_curve, read_growing_curve};
 pub use self::write::{write_header, write_point};
 use crate::curve::CurveFault;

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use anyhow::Context as _;
 use evenkeel_data::files;
-use evenkeel_metrics::{Curve, read_growing_curve};
+use evenkeel_metrics::{Curve, is_packed, read_growing_curve, unpack};
 use evenkeel_models::{Architecture, Visit};
 use evenkeel_report::document::slug;
 use evenkeel_report::export::parquet::{CurveWriter, RunLabels};
@@ -129,7 +129,10 @@ fn labels(run: &StoredRun) -> RunLabels {
 fn tasks_in_header(path: &Path) -> usize {
     use std::io::BufRead as _;
     let mut header = String::new();
-    let read = File::open(path).and_then(|file| std::io::BufReader::new(file).read_line(&mut header));
+    let read = match is_packed(path) {
+        true => unpack(path).and_then(|text| text.as_slice().read_line(&mut header)),
+        false => File::open(path).and_then(|file| std::io::BufReader::new(file).read_line(&mut header)),
+    };
     if read.is_err() {
         return 1;
     }

@@ -6,6 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use evenkeel_metrics::{is_packed, unpack};
 use serde::Deserialize;
 
 use super::sealed_file::{Seal, SealedFile};
@@ -31,7 +32,11 @@ pub struct Extra {
 
 /// Reads the rows; none if there is no file. A torn last row, as a killed process leaves it, is not counted.
 pub fn read_extra(path: &Path) -> io::Result<Vec<Extra>> {
-    let text = match std::fs::read_to_string(path) {
+    let read = match is_packed(path) {
+        true => unpack(path).and_then(|text| String::from_utf8(text).map_err(io::Error::other)),
+        false => std::fs::read_to_string(path),
+    };
+    let text = match read {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),

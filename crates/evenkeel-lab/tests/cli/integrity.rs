@@ -55,6 +55,48 @@ fn a_finished_run_with_a_changed_file_is_named_and_the_others_count() {
     assert_eq!(curves(out.path()), before);
 }
 
+#[test]
+fn a_finished_run_may_be_compressed_and_is_checked_as_before() {
+    let out = tempfile::tempdir().unwrap();
+    let arguments = [&TWO[..], &["--set", "train_acc=true"]].concat();
+    must_succeed(&mut small_run(out.path(), &arguments));
+    let before = must_succeed(evenkeel().arg("metrics").arg(out.path())).stdout;
+    let parquet = |to: &Path| must_succeed(evenkeel().arg("export").arg(out.path()).arg("--parquet").arg(to));
+    parquet(&out.path().join("plain.parquet"));
+    for dir in run_dirs(out.path()) {
+        for file in ["curve.csv", "extra.csv"] {
+            assert!(Command::new("gzip").arg("-9n").arg(dir.join(file)).status().unwrap().success());
+        }
+    }
+    assert_eq!(must_succeed(evenkeel().arg("metrics").arg(out.path())).stdout, before);
+    parquet(&out.path().join("packed.parquet"));
+    let bytes = |name: &str| std::fs::read(out.path().join(name)).unwrap();
+    assert_eq!(bytes("plain.parquet"), bytes("packed.parquet"));
+    // Nothing is done again, and a page is made.
+    must_succeed(&mut small_run(out.path(), &arguments));
+    assert!(run_dirs(out.path()).iter().all(|dir| !dir.join("curve.csv").exists()));
+    must_succeed(evenkeel().arg("report").arg(out.path()).arg("-o").arg(out.path().join("page.html")));
+
+    let dir = run_dirs(out.path()).into_iter().find(|dir| is_run(dir, "sgd-seed1")).unwrap();
+    for file in ["curve.csv", "extra.csv"] {
+        let packed = dir.join(format!("{file}.gz"));
+        let whole = std::fs::read(&packed).unwrap();
+        let other = out.path().join("other");
+        std::fs::write(&other, "iteration,task,task1_acc\n1,1,99\n").unwrap();
+        assert!(Command::new("gzip").arg("-n").arg(&other).status().unwrap().success());
+        let other = std::fs::read(out.path().join("other.gz")).unwrap();
+        std::fs::remove_file(out.path().join("other.gz")).unwrap();
+        for damaged in [&whole[..whole.len() / 2], &other[..], &[]] {
+            std::fs::write(&packed, damaged).unwrap();
+            let output = evenkeel().arg("metrics").arg(out.path()).output().unwrap();
+            let table = flat(&String::from_utf8(output.stdout).unwrap());
+            assert_eq!(output.status.code(), Some(1), "{table}");
+            assert!(table.contains("sgd seed 1") && table.contains("delete the folder"), "{table}");
+        }
+        std::fs::write(&packed, whole).unwrap();
+    }
+}
+
 fn is_run(dir: &Path, name: &str) -> bool {
     dir.file_name().unwrap().to_string_lossy().starts_with(name)
 }

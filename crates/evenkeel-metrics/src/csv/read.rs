@@ -5,10 +5,11 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::columns::Columns;
+use super::packed::{is_packed, unpack};
 use super::{CurveFileError, CurveFileFault};
 use crate::curve::{Curve, CurveBuilder};
 
-/// Reads and validates one curve.
+/// Reads and validates one curve; a file whose name ends in `.gz` is unpacked first.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -36,6 +37,9 @@ fn read(path: &Path, growing: bool) -> Result<Curve, CurveFileError> {
     // A named pipe would be waited for, perhaps for ever, and can be read only once.
     if !path.metadata().map_err(failed)?.is_file() {
         return Err(error((None, CurveFileFault::NoFile)));
+    }
+    if is_packed(path) {
+        return parse(&mut io::Cursor::new(unpack(path).map_err(failed)?), growing).map_err(error);
     }
     parse(&mut File::open(path).map_err(failed)?, growing).map_err(error)
 }
