@@ -86,6 +86,10 @@ pub struct Settings {
     pub replay: Option<usize>,
     /// ρ: the model is evaluated after every so many iterations (and at each task's end).
     pub eval_every: u64,
+    /// Evaluations after each of the first so many iterations of a task, then (and at its end) after every so many: instead of
+    /// `eval_every`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eval_schedule: Option<[u64; 2]>,
     /// Random test images per task that are evaluated; all if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eval_samples: Option<usize>,

@@ -268,14 +268,12 @@ impl Lineup {
 
     /// What must stand beside every dip of runs that were not evaluated after each iteration. (Groups of files say it in their names.)
     pub fn sampled(&self) -> Option<String> {
-        let every = self.settings.eval_every;
         let ours = self.groups.iter().any(|group| group.origin == Origin::Runs);
-        (ours && every > 1).then(|| {
-            format!(
-                "Sampled every {every} iterations (ρ = {every}): a deeper dip may lie between two evaluations, so gaps are lower and \
-                 minima upper bounds."
-            )
-        })
+        let sampling = self.settings.sampling().filter(|_| ours)?;
+        Some(format!(
+            "Not evaluated after every iteration ({sampling}): a deeper dip may lie between two evaluations, so gaps are lower and minima \
+             upper bounds."
+        ))
     }
 
     /// Number of tasks, by the curves.
@@ -481,8 +479,8 @@ fn label(spec: &RunSpec) -> String {
         let _ = write!(label, ", buffer {buffer}");
     }
     // The dips of a sampled curve are others than those of a whole one: wherever a number has a name, it says so.
-    if spec.settings.eval_every > 1 {
-        let _ = write!(label, ", ρ = {}", spec.settings.eval_every);
+    if let Some(sampling) = spec.settings.sampling() {
+        let _ = write!(label, ", {sampling}");
     }
     label
 }

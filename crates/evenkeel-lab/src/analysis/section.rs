@@ -192,10 +192,12 @@ fn what_was_run(runs: &[StoredRun], lineup: Option<&Lineup>) -> Vec<String> {
         None => "joint training on all data seen so far".to_string(),
     };
     let images = settings.eval_samples.map_or("all test images".to_string(), |n| format!("{n} test images"));
-    let every = if settings.eval_every == 1 {
-        "every iteration".into()
-    } else {
-        format!("every {} iterations", settings.eval_every)
+    let every = match (settings.eval_schedule, settings.eval_every) {
+        (Some([dense, every]), _) => {
+            format!("each of the first {dense} iterations of a task, then every {every} iterations")
+        }
+        (None, 1) => "every iteration".into(),
+        (None, every) => format!("every {every} iterations"),
     };
     let machines: BTreeSet<String> = runs
         .iter()

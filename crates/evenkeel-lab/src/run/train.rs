@@ -143,7 +143,7 @@ impl<W: Watch> Visit for Run<'_, W> {
             };
 
             // The evaluation after the update: now if something depends on it, else beside the next step.
-            if task_ends || iteration.is_multiple_of(settings.eval_every) {
+            if task_ends || settings.evaluates(iteration) {
                 let all_tasks = task_ends || settings.eval_all_tasks;
                 pending = Some(Pending::new(&learner, &tests, iteration, task, all_tasks, &seen));
             }

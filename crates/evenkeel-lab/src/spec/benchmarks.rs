@@ -163,6 +163,7 @@ impl Benchmark {
             replay: None,
             hold: None,
             eval_every: 1,
+            eval_schedule: None,
             eval_samples: None,
             eval_all_tasks: false,
             probes: ProbeSpecs::default(),

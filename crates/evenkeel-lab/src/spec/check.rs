@@ -123,6 +123,7 @@ impl Settings {
             ("iterations", self.iterations, 10_000_000),
             ("batch", self.batch as u64, 1_000_000),
             ("eval_every", self.eval_every, u64::MAX),
+            ("eval_schedule", self.eval_schedule.map_or(1, |[_, every]| every), u64::MAX),
         ];
         for (key, value, most) in limits {
             if value == 0 {
@@ -131,6 +132,12 @@ impl Settings {
             if value > most {
                 return Err(bad(key, format!("must be at most {most}")));
             }
+        }
+        if self.eval_schedule.is_some() && self.eval_every > 1 {
+            return Err(bad(
+                "eval_schedule",
+                "has its own number of iterations between evaluations: leave eval_every at 1",
+            ));
         }
         if let Some(order) = &self.task_order
             && (order.is_empty() || order.len() > 1000)

@@ -48,6 +48,23 @@ impl Settings {
         iteration - 1 - self.end_of(self.task_of(iteration) - 1)
     }
 
+    /// Whether the model is evaluated after this iteration, wherever it is in its task.
+    pub fn evaluates(&self, iteration: u64) -> bool {
+        match self.eval_schedule {
+            None => iteration.is_multiple_of(self.eval_every),
+            Some([dense, every]) => self.since_switch(iteration) < dense || iteration.is_multiple_of(every),
+        }
+    }
+
+    /// How the curves are sampled, if not after every iteration.
+    pub fn sampling(&self) -> Option<String> {
+        match (self.eval_schedule, self.eval_every) {
+            (None, 1) | (Some([_, 1]), _) => None,
+            (None, every) => Some(format!("ρ = {every}")),
+            (Some([dense, every]), _) => Some(format!("ρ = 1 for {dense}, then {every}")),
+        }
+    }
+
     /// The probability that an example of this iteration's batch is drawn as in the present task, and not as in the task
     /// before: 1 without a drift.
     pub fn arrived(&self, iteration: u64) -> f64 {
@@ -77,6 +94,20 @@ mod tests {
         settings.task_iterations = None;
         settings.iterations = u64::MAX;
         assert_eq!(settings.task_of(1_000_000_000), 1);
+    }
+
+    #[test]
+    fn a_schedule_is_dense_after_each_switch_and_says_so() {
+        let mut settings = Experiment::named("split-mnist").unwrap().settings;
+        assert_eq!((settings.evaluates(7), settings.sampling()), (true, None));
+        settings.eval_every = 10;
+        assert_eq!((settings.evaluates(7), settings.evaluates(20)), (false, true));
+        assert_eq!(settings.sampling().unwrap(), "ρ = 10");
+        settings.eval_every = 1;
+        settings.eval_schedule = Some([3, 10]);
+        let evaluated: Vec<u64> = (195..=225).filter(|i| settings.evaluates(*i)).collect();
+        assert_eq!(evaluated, [200, 201, 202, 203, 210, 220]);
+        assert_eq!(settings.sampling().unwrap(), "ρ = 1 for 3, then 10");
     }
 
     #[test]
