@@ -30,6 +30,9 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     whole.points().iter().for_each(|point| write_point(&mut text, &point, tasks).unwrap());
     let again = curve(&text, false).expect("what was written is read");
     assert_eq!(again.points().len(), whole.points().len());
+    for (again, point) in again.points().iter().zip(whole.points().iter()) {
+        assert_eq!(format!("{again:?}"), format!("{point:?}"));
+    }
 });
 
 fn measure(curve: &Curve) {
