@@ -6,7 +6,7 @@
 use image::ImageFormat;
 
 use crate::dataset::DataSet;
-use crate::error::{FormatError, Problem};
+use crate::error::{FormatError, Problem, one_line};
 use crate::files::NamedBytes;
 use crate::images::{ImageShape, Images};
 use crate::labelled::Labelled;
@@ -73,7 +73,7 @@ fn records<const L: usize>(
 pub fn records_from_png(name: &str, png: &[u8], labels: &[u8]) -> Result<Vec<u8>, FormatError> {
     let problem = |problem| FormatError::new(name, problem);
     let picture = image::load_from_memory_with_format(png, ImageFormat::Png)
-        .map_err(|e| problem(Problem::Undecodable(e.to_string())))?;
+        .map_err(|e| problem(Problem::Undecodable(one_line(&e))))?;
     let (width, height) = (picture.width() as usize, picture.height() as usize);
     if width != PLANE {
         let text = format!("{width} pixels in a row instead of {PLANE}");

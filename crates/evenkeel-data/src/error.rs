@@ -105,3 +105,10 @@ pub enum Problem {
     #[error("cannot be decoded: {0}")]
     Undecodable(String),
 }
+
+/// Any text as one line: words of others may hold line ends, and characters that move a cursor.
+pub(crate) fn one_line(text: &impl ToString) -> String {
+    let text = text.to_string();
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}

@@ -13,6 +13,8 @@
 mod arrays;
 mod convert;
 mod csv_file;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod npy;
 mod npz;
 mod parquet_file;

@@ -14,10 +14,13 @@
 
 mod cache;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod scan;
 #[cfg(test)]
 mod tests;
 
+use std::io::{self, BufRead, Seek};
 use std::path::{Path, PathBuf};
 
 use image::ImageReader;
@@ -26,6 +29,7 @@ use image::imageops::FilterType;
 pub use error::FolderError;
 
 use crate::dataset::DataSet;
+use crate::error::one_line;
 use crate::images::{ImageShape, Images};
 use crate::labelled::Labelled;
 
@@ -100,30 +104,40 @@ fn decode(
 ) -> Result<Labelled, FolderError> {
     let mut pixels = Vec::new();
     for (path, _) in files {
-        let undecodable =
-            |e: image::ImageError| FolderError::Undecodable { path: path.clone(), reason: e.to_string() };
-        let picture = ImageReader::open(path)
-            .and_then(ImageReader::with_guessed_format)
-            .map_err(image::ImageError::IoError)
-            .and_then(ImageReader::decode)
-            .map_err(undecodable)?;
-        let found = (picture.height(), picture.width());
-        let expected = *size.get_or_insert(found);
-        let picture = match options.size {
-            _ if found == expected => picture,
-            Some((height, width)) => picture.resize_exact(width, height, FilterType::Triangle),
-            None => return Err(FolderError::Size { path: path.clone(), expected, found }),
-        };
-        if options.channels == 1 {
-            pixels.extend(picture.into_luma8().into_raw());
-            continue;
-        }
-        let rgb = picture.into_rgb8().into_raw();
-        for channel in 0..3 {
-            pixels.extend(rgb.iter().skip(channel).step_by(3));
-        }
+        append(path, ImageReader::open(path), size, options, &mut pixels)?;
     }
     let (height, width) = size.unwrap_or((1, 1));
     let images = Images::new(ImageShape::new(options.channels, height as usize, width as usize), pixels)?;
     Ok(Labelled::new(images, files.iter().map(|(_, label)| *label).collect(), classes)?)
+}
+
+/// Decodes the picture of a file, which errors name, and appends its planes.
+fn append(
+    path: &Path,
+    file: io::Result<ImageReader<impl BufRead + Seek>>,
+    size: &mut Option<(u32, u32)>,
+    options: &FolderOptions,
+    pixels: &mut Vec<u8>,
+) -> Result<(), FolderError> {
+    let picture = file
+        .and_then(ImageReader::with_guessed_format)
+        .map_err(image::ImageError::IoError)
+        .and_then(ImageReader::decode)
+        .map_err(|error| FolderError::Undecodable { path: path.to_owned(), reason: one_line(&error) })?;
+    let found = (picture.height(), picture.width());
+    let expected = *size.get_or_insert(found);
+    let picture = match options.size {
+        _ if found == expected => picture,
+        Some((height, width)) => picture.resize_exact(width, height, FilterType::Triangle),
+        None => return Err(FolderError::Size { path: path.to_owned(), expected, found }),
+    };
+    if options.channels == 1 {
+        pixels.extend(picture.into_luma8().into_raw());
+        return Ok(());
+    }
+    let rgb = picture.into_rgb8().into_raw();
+    for channel in 0..3 {
+        pixels.extend(rgb.iter().skip(channel).step_by(3));
+    }
+    Ok(())
 }

@@ -48,6 +48,8 @@ mod features;
 pub mod files;
 pub mod folder;
 pub mod formats;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod idx;
 mod images;
 mod labelled;

@@ -28,6 +28,14 @@ pub struct Loaded {
     pub sha256: Option<String>,
 }
 
+impl Loaded {
+    /// Data of a user's own.
+    pub(crate) fn measured(data: DataSet) -> Result<Self, LoadError> {
+        let normalization = Normalization::measure(data.train())?;
+        Ok(Self { sha256: Some(fingerprint(&data)), data, normalization })
+    }
+}
+
 /// Why a data set cannot be loaded. Its text is one line.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -107,9 +115,7 @@ fn load_from(
 ) -> Result<Loaded, LoadError> {
     check(name, options)?;
     if let Some((format, path)) = formats::parse(name) {
-        let data = (format.load)(path, options)?;
-        let normalization = Normalization::measure(data.train())?;
-        return Ok(Loaded { sha256: Some(fingerprint(&data)), data, normalization });
+        return Loaded::measured((format.load)(path, options)?);
     }
     let set = find(name)?;
     let data = cache()?.load(set, progress)?;

@@ -80,8 +80,12 @@ impl Annotations {
     }
 
     /// Tasks from 0: numbers in ascending order, names in order of first appearance.
-    fn tasks(&self) -> Option<(Vec<u16>, usize)> {
-        let column = self.task.as_ref()?;
+    fn tasks(&self, file: &Path) -> Result<Option<(Vec<u16>, usize)>, TableError> {
+        let Some(column) = &self.task else { return Ok(None) };
+        if column.names().len() > usize::from(u16::MAX) {
+            let problem = format!("{} different tasks, more than the 65535 supported", column.names().len());
+            return Err(TableError::new(file, None, problem, "is the column of tasks the right one?"));
+        }
         let rank: Vec<u16> = match column.numbers() {
             None => (0..column.names().len() as u16).collect(),
             Some(numbers) => {
@@ -91,12 +95,12 @@ impl Annotations {
                 numbers.iter().map(at).collect()
             }
         };
-        Some((column.codes().iter().map(|code| rank[*code as usize]).collect(), rank.len()))
+        Ok(Some((column.codes().iter().map(|code| rank[*code as usize]).collect(), rank.len())))
     }
 
     fn parts(&self, file: &Path, labels: &[u16], test_fraction: f64) -> Result<Parts, TableError> {
         let Some(split) = &self.split else {
-            let tasks = self.tasks().map(|(tasks, _)| tasks);
+            let tasks = self.tasks(file)?.map(|(tasks, _)| tasks);
             return Ok(drawn_parts(labels, tasks.as_deref(), test_fraction));
         };
         let mut is_test = Vec::with_capacity(split.names().len());
@@ -142,7 +146,7 @@ impl Annotations {
         }
         let set = all.relabel(labels, classes.len())?;
         let data = DataSet::new(name, set.select(&train), set.select(&test))?;
-        let Some((task, tasks)) = self.tasks() else { return Ok(data) };
+        let Some((task, tasks)) = self.tasks(file)? else { return Ok(data) };
         let of = |rows: &[usize]| rows.iter().map(|row| task[*row]).collect();
         Ok(data.with_tasks(TaskColumn { train: of(&train), test: of(&test), tasks })?)
     }
@@ -241,5 +245,17 @@ mod tests {
         let empty = error(&["a", "b", "a"], Some(&["train", "train", "test"]));
         assert!(empty.starts_with("x.csv: class 'b' has no test example; hint: "), "{empty}");
         assert!(error(&["a", "b"], None).contains("has no test example"));
+        let lines = error(&["a\nb\u{1b}[2J", "c"], None);
+        assert!(lines.starts_with("x.csv: class 'a b [2J' has no test example; hint: "), "{lines}");
+    }
+
+    #[test]
+    fn more_tasks_than_can_be_counted_are_refused() {
+        let names: Vec<String> = (0..=u16::MAX).map(|task| task.to_string()).collect();
+        let tasks: Vec<&str> = names.iter().map(String::as_str).collect();
+        let annotations =
+            Annotations { label: column(&vec!["a"; tasks.len()]), task: Some(column(&tasks)), split: None };
+        let error = annotations.tasks("x.csv".as_ref()).unwrap_err().to_string();
+        assert!(error.starts_with("x.csv: 65536 different tasks, more than the 65535 supported"), "{error}");
     }
 }

@@ -9,6 +9,8 @@
 //! header. `task1_loss`, `gain`, `entropy` and `train_loss` may be `NaN` or `inf`: diverged runs write them.
 
 mod columns;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod packed;
 mod read;
 mod write;

@@ -3,15 +3,15 @@
 
 use std::cell::LazyCell;
 
-use evenkeel_fuzz_parsers::Scratch;
+use evenkeel_fuzz_parsers::{Scratch, one_of};
 use evenkeel_lab::store::RunRecord;
 
 thread_local!(static FILE: LazyCell<Scratch> = LazyCell::new(|| Scratch::new("run/run.json")));
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    FILE.with(|file| {
-        let _ = RunRecord::read(file.holding(data).parent().unwrap());
-    });
+    if one_of(64, data) {
+        FILE.with(|file| drop(RunRecord::read(file.holding(data).parent().unwrap())));
+    }
     let Ok(record) = serde_json::from_slice::<RunRecord>(data) else { return };
     let _ = (record.spec.id(), record.spec.optimizer.to_string(), record.spec.optimizer.shown());
     if let Ok(checked) = record.spec.check() {

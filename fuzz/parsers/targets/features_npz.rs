@@ -3,10 +3,11 @@
 
 use std::cell::LazyCell;
 
-use evenkeel_fuzz_parsers::{Scratch, load};
+use evenkeel_data::fuzzing::features;
+use evenkeel_fuzz_parsers::{Scratch, tried};
 
 thread_local!(static FILE: LazyCell<Scratch> = LazyCell::new(|| Scratch::new("features.npz")));
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    FILE.with(|file| load("features", file.holding(data)));
+    FILE.with(|file| tried(features::npz, file.holding(data)));
 });

@@ -3,12 +3,13 @@
 
 use std::cell::LazyCell;
 
-use evenkeel_fuzz_parsers::{Scratch, load};
+use evenkeel_data::fuzzing::features;
+use evenkeel_fuzz_parsers::{Scratch, tried};
 
 thread_local!(static FILE: LazyCell<Scratch> = LazyCell::new(|| Scratch::new("features.parquet")));
 
 libfuzzer_sys::fuzz_target!(init: only_ours_are_findings(), |data: &[u8]| {
-    FILE.with(|file| load("features", file.holding(data)));
+    FILE.with(|file| tried(features::parquet, file.holding(data)));
 });
 
 /// The crate panics on some damaged files, which the reader expects and catches.

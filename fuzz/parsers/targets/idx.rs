@@ -1,7 +1,7 @@
 //! MNIST's format, plain and compressed.
 #![no_main]
 
-use evenkeel_data::idx;
+use evenkeel_data::{Normalization, idx};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let _ = idx::labels("labels", data, 10);
@@ -13,6 +13,8 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         let at = usize::from(u16::from_le_bytes(*head)).min(rest.len());
         let (images, labels) = rest.split_at(at);
         let files = [("a", images), ("b", labels), ("c", images), ("d", labels)];
-        let _ = idx::data_set("set", files, 10);
+        if let Ok(data) = idx::data_set("set", files, 10) {
+            let _ = Normalization::measure(data.train());
+        }
     }
 });

@@ -1,9 +1,11 @@
-//! A folder of pictures by content: the input is one of them, the others are a fixed PNG.
+//! Pictures by content: each input as one, and a few of them in a folder whose other pictures are a fixed PNG.
 #![no_main]
 
 use std::cell::LazyCell;
 
-use evenkeel_fuzz_parsers::{Scratch, load};
+use evenkeel_data::folder::{FolderOptions, fuzzing::image};
+use evenkeel_data::fuzzing;
+use evenkeel_fuzz_parsers::{Scratch, assert_one_line, one_of, tried};
 
 /// Two by two grey pixels.
 const PNG: &[u8] = include_bytes!("../corpus/image_folder/grey.png");
@@ -21,8 +23,19 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     if size.is_ok_and(|(width, height)| u64::from(width) * u64::from(height) > 1 << 10) {
         return;
     }
-    FILES.with(|files| {
-        let folder = files[2].holding(data).ancestors().nth(2).unwrap();
-        load("folder", folder);
-    });
+    let plain = FolderOptions::default();
+    match image(data, &plain) {
+        Ok(picture) => {
+            assert_eq!(picture.len(), 1);
+            let small = FolderOptions { size: Some((3, 2)), channels: 1, ..plain };
+            assert_eq!(image(data, &small).expect("it was decoded before").pixels().len(), 6);
+        }
+        Err(error) => assert_one_line(&error),
+    }
+    if one_of(256, data) {
+        FILES.with(|files| {
+            let folder = files[2].holding(data).ancestors().nth(2).unwrap();
+            tried(fuzzing::folder, folder);
+        });
+    }
 });

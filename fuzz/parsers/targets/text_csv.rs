@@ -3,10 +3,11 @@
 
 use std::cell::LazyCell;
 
-use evenkeel_fuzz_parsers::{Scratch, load};
+use evenkeel_data::fuzzing::text;
+use evenkeel_fuzz_parsers::{Scratch, tried};
 
 thread_local!(static FILE: LazyCell<Scratch> = LazyCell::new(|| Scratch::new("text.csv")));
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    FILE.with(|file| load("text", file.holding(data)));
+    FILE.with(|file| tried(text, file.holding(data)));
 });

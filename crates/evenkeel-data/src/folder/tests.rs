@@ -174,3 +174,13 @@ fn a_second_load_takes_what_the_first_has_kept_and_mends_it() {
     assert_eq!(fs::read(&place).unwrap(), whole);
     fs::remove_file(place).unwrap();
 }
+
+#[test]
+fn what_a_decoder_says_is_one_line() {
+    let root = TempDir::new().unwrap();
+    for name in ["a", "b", "c"] {
+        save(&root, &format!("x/{name}.png"), (2, 2), 1);
+    }
+    fs::write(root.path().join("x/b.jpg"), "").unwrap();
+    assert!(message(&root, TWO_AND_ONE).contains("b.jpg: cannot be decoded: "));
+}

@@ -134,11 +134,6 @@ fn list(attempts: &[Attempt]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// Any text as one line.
-pub(super) fn one_line(text: &impl ToString) -> String {
-    text.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// Why one source gave nothing: its own fault, so that the next is tried, or the cache's.
 #[derive(Debug, Error)]
 pub(super) enum Failure {

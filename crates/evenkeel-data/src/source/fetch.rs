@@ -5,9 +5,10 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::cache::{Cache, Status};
-use super::error::{Attempt, Failure, SourceError, one_line};
+use super::error::{Attempt, Failure, SourceError};
 use super::progress::{Progress, Watched};
 use super::{http, npm, unpack};
+use crate::error::one_line;
 use crate::sets::{Convert, Download, Entry, FileSpec, Origin, Packing};
 
 impl Cache {

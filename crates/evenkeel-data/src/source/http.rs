@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use super::error::one_line;
 use super::sources::Sources;
+use crate::error::one_line;
 
 /// Opens `url`: the announced length, and the body.
 pub(super) fn open(url: &str, sources: &Sources) -> Result<(Option<u64>, impl Read + use<>), String> {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::error::one_line;
+use crate::error::one_line;
 
 /// A downloaded package; its files vanish with it.
 pub(super) struct Packed {

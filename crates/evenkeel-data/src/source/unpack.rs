@@ -7,7 +7,8 @@ use std::io::{BufRead, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::error::{Failure, one_line};
+use super::error::Failure;
+use crate::error::one_line;
 
 /// More than any known archive unpacks to; stops archives that never end.
 const ARCHIVE_LIMIT: u64 = 1 << 30;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::error::FormatError;
+use crate::error::{FormatError, one_line};
 
 /// A file of examples that cannot be used: where, why, and what to do. Its text is one line.
 #[derive(Debug, Error)]
@@ -30,7 +30,12 @@ pub enum TableError {
 impl TableError {
     /// An error about a file, or about one row (from 0) of it.
     pub fn new(file: &Path, row: Option<usize>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::Content { file: file.to_owned(), row, problem: problem.into(), hint: hint.into() }
+        let mut problem = problem.into();
+        // It may quote a cell.
+        if problem.contains(char::is_control) {
+            problem = one_line(&problem);
+        }
+        Self::Content { file: file.to_owned(), row, problem, hint: hint.into() }
     }
 }
 

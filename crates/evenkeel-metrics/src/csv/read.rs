@@ -63,7 +63,10 @@ fn whole_lines(file: &mut (impl Read + Seek)) -> io::Result<u64> {
 }
 
 /// Parses a curve file row by row, so that its text is never in memory; on failure tells the line, where there is one.
-fn parse(file: &mut (impl Read + Seek), growing: bool) -> Result<Curve, (Option<usize>, CurveFileFault)> {
+pub(super) fn parse(
+    file: &mut (impl Read + Seek),
+    growing: bool,
+) -> Result<Curve, (Option<usize>, CurveFileFault)> {
     let length = if growing { whole_lines(file) } else { file.seek(SeekFrom::End(0)) };
     let length = length.map_err(|error| (None, error.into()))?;
     let mut builder = CurveBuilder::default();
