@@ -76,7 +76,7 @@ results! {
     sentences;
     rivals;
     self_tuned;
-    even_keel;
+    self_tuned_parts;
 }
 
 impl Result {

@@ -11,12 +11,12 @@ use crate::analysis::mean_curves::{BAND, tidy};
 use crate::analysis::{Group, Lineup, Measure, Runs, tables};
 
 pub(super) const RESULT: Result = Result::of_runs(
-    "even-keel",
+    "self-tuned-parts",
     "not in the paper",
     "our own optimizer without each of its parts, and with each constant a quarter to four times as large",
-    include_str!("even_keel.rs"),
+    include_str!("self_tuned_parts.rs"),
     page,
-    include_str!("../../tuned/even_keel.toml"),
+    include_str!("../../tuned/self_tuned_parts.toml"),
 );
 
 const OURS: &str = "even-keel";
