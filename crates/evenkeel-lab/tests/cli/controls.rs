@@ -77,7 +77,10 @@ fn a_control_is_its_run_up_to_the_switch_and_the_excess_is_paired_by_seed() {
     let text = flat(&String::from_utf8(metrics.stdout).unwrap());
     assert!(text.contains("SG of the control") && text.contains("excess"), "{text}");
     // The dips of a sampled curve are labelled.
-    assert!(text.contains("Split digits, ρ = 5") && text.contains("Not evaluated after every iteration (ρ = 5)"), "{text}");
+    assert!(
+        text.contains("Split digits, ρ = 5") && text.contains("Not evaluated after every iteration (ρ = 5)"),
+        "{text}"
+    );
     let page = out.path().join("page.html");
     must_succeed(evenkeel().arg("report").arg(out.path()).arg("--output").arg(&page));
     let page = std::fs::read_to_string(page).unwrap();
