@@ -269,9 +269,10 @@ impl StoredRun {
         }
         for (name, expected) in &self.record.files {
             let path = stored(&self.path, name);
-            let found = match is_packed(&path) {
-                true => unpack(&path).map(|text| files::sha256(&text)),
-                false => sealed_file::sha256_of(&path),
+            let found = if is_packed(&path) {
+                unpack(&path).map(|text| files::sha256(&text))
+            } else {
+                sealed_file::sha256_of(&path)
             };
             let reason = match found {
                 Ok(found) if found == *expected => continue,

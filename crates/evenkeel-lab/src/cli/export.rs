@@ -129,9 +129,10 @@ fn labels(run: &StoredRun) -> RunLabels {
 fn tasks_in_header(path: &Path) -> usize {
     use std::io::BufRead as _;
     let mut header = String::new();
-    let read = match is_packed(path) {
-        true => unpack(path).and_then(|text| text.as_slice().read_line(&mut header)),
-        false => File::open(path).and_then(|file| std::io::BufReader::new(file).read_line(&mut header)),
+    let read = if is_packed(path) {
+        unpack(path).and_then(|text| text.as_slice().read_line(&mut header))
+    } else {
+        File::open(path).and_then(|file| std::io::BufReader::new(file).read_line(&mut header))
     };
     if read.is_err() {
         return 1;

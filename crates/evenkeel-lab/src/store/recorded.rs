@@ -32,9 +32,10 @@ pub struct Extra {
 
 /// Reads the rows; none if there is no file. A torn last row, as a killed process leaves it, is not counted.
 pub fn read_extra(path: &Path) -> io::Result<Vec<Extra>> {
-    let read = match is_packed(path) {
-        true => unpack(path).and_then(|text| String::from_utf8(text).map_err(io::Error::other)),
-        false => std::fs::read_to_string(path),
+    let read = if is_packed(path) {
+        unpack(path).and_then(|text| String::from_utf8(text).map_err(io::Error::other))
+    } else {
+        std::fs::read_to_string(path)
     };
     let text = match read {
         Ok(text) => text,
