@@ -17,8 +17,8 @@ use rand_chacha::ChaCha8Rng;
 mod device;
 
 const CLASSES: usize = 4;
-/// Few and small images: `.ci/check_devices` builds for the compiler's speed and not for that of the devices. But more than two, over
-/// which BatchNorm makes a thousandth of the last digits in one step.
+/// Few and small images: `.ci/check_devices` builds for the compiler's speed and not for that of the devices. But more than two: the
+/// statistics of BatchNorm over so few make differences of a hundredth out of those in the last digits.
 const BATCH: usize = 4;
 const NGM_SGD_RATE: f64 = 0.01;
 /// Adam's first step has about the same size for every weight, and rounding decides the sign of the least gradients: a small one.
