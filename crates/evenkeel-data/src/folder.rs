@@ -20,11 +20,12 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, BufRead, Seek};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use image::ImageReader;
 use image::imageops::FilterType;
+use image::{DynamicImage, ImageFormat, ImageReader, ImageResult, Limits};
 
 pub use error::FolderError;
 
@@ -32,6 +33,11 @@ use crate::dataset::DataSet;
 use crate::error::one_line;
 use crate::images::{ImageShape, Images};
 use crate::labelled::Labelled;
+
+/// The memory that the smallest file may ask for, and what each of its bytes adds. Photographs stay far below; a damaged header of a few bytes
+/// that announces millions of pixels is refused before they are filled in.
+const MEMORY_PER_FILE: u64 = 4 << 20;
+const MEMORY_PER_BYTE: u64 = 64 << 10;
 
 /// How to read a folder of images. The default is that of Split mini-ImageNet.
 ///
@@ -104,7 +110,7 @@ fn decode(
 ) -> Result<Labelled, FolderError> {
     let mut pixels = Vec::new();
     for (path, _) in files {
-        append(path, ImageReader::open(path), size, options, &mut pixels)?;
+        append(path, File::open(path).map(BufReader::new), size, options, &mut pixels)?;
     }
     let (height, width) = size.unwrap_or((1, 1));
     let images = Images::new(ImageShape::new(options.channels, height as usize, width as usize), pixels)?;
@@ -114,15 +120,12 @@ fn decode(
 /// Decodes the picture of a file, which errors name, and appends its planes.
 fn append(
     path: &Path,
-    file: io::Result<ImageReader<impl BufRead + Seek>>,
+    file: io::Result<impl BufRead + Seek>,
     size: &mut Option<(u32, u32)>,
     options: &FolderOptions,
     pixels: &mut Vec<u8>,
 ) -> Result<(), FolderError> {
-    let picture = file
-        .and_then(ImageReader::with_guessed_format)
-        .map_err(image::ImageError::IoError)
-        .and_then(ImageReader::decode)
+    let picture = picture(path, file)
         .map_err(|error| FolderError::Undecodable { path: path.to_owned(), reason: one_line(&error) })?;
     let found = (picture.height(), picture.width());
     let expected = *size.get_or_insert(found);
@@ -140,4 +143,20 @@ fn append(
         pixels.extend(rgb.iter().skip(channel).step_by(3));
     }
     Ok(())
+}
+
+/// Decodes a file by its content, or by its name where the content does not tell.
+fn picture(path: &Path, file: io::Result<impl BufRead + Seek>) -> ImageResult<DynamicImage> {
+    let mut file = file?;
+    let bytes = file.seek(SeekFrom::End(0))?;
+    file.rewind()?;
+    let mut reader = ImageReader::new(file);
+    if let Ok(format) = ImageFormat::from_path(path) {
+        reader.set_format(format);
+    }
+    let mut limits = Limits::default();
+    let memory = bytes.saturating_mul(MEMORY_PER_BYTE).saturating_add(MEMORY_PER_FILE);
+    limits.max_alloc = limits.max_alloc.map(|most| most.min(memory));
+    reader.limits(limits);
+    reader.with_guessed_format()?.decode()
 }

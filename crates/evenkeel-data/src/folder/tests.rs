@@ -184,3 +184,20 @@ fn what_a_decoder_says_is_one_line() {
     fs::write(root.path().join("x/b.jpg"), "").unwrap();
     assert!(message(&root, TWO_AND_ONE).contains("b.jpg: cannot be decoded: "));
 }
+
+#[test]
+fn a_small_file_that_announces_millions_of_pixels_is_refused_before_they_are_filled_in() {
+    let root = TempDir::new().unwrap();
+    for name in ["a", "b", "c"] {
+        save(&root, &format!("x/{name}.jpg"), (16, 8), 1);
+    }
+    let place = root.path().join("x/b.jpg");
+    let mut bytes = fs::read(&place).unwrap();
+    // The frame header: marker, length, precision, height, width.
+    let frame = bytes.windows(2).position(|pair| pair == [0xff, 0xc0]).expect("a baseline JPEG has one");
+    assert_eq!(bytes[frame + 5..frame + 9], [0, 8, 0, 16]);
+    bytes[frame + 5..frame + 9].copy_from_slice(&[0xff, 0xf6, 0x02, 0xff]);
+    fs::write(&place, bytes).unwrap();
+    let said = message(&root, FolderOptions { size: Some((8, 8)), ..TWO_AND_ONE });
+    assert!(said.contains("b.jpg: cannot be decoded: Memory limit exceeded"), "{said}");
+}
