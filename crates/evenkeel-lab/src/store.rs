@@ -21,7 +21,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use evenkeel_data::files;
-use evenkeel_metrics::{CurveFault, is_packed, unpack};
+use evenkeel_metrics::{Curve, CurveFault, CurveFileError, Evaluations, is_packed, read_curve_of, unpack};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -250,6 +250,22 @@ impl StoredRun {
     /// The curve file; if only a compressed one is there, that.
     pub fn curve_path(&self) -> PathBuf {
         stored(&self.path, CURVE_FILE)
+    }
+
+    /// The curve of a run that has ended.
+    pub fn curve(&self) -> Result<Curve, CurveFileError> {
+        self.read_curve(false)
+    }
+
+    /// The curve so far, without a row that is being written.
+    pub fn growing_curve(&self) -> Result<Curve, CurveFileError> {
+        self.read_curve(true)
+    }
+
+    fn read_curve(&self, growing: bool) -> Result<Curve, CurveFileError> {
+        // Evaluations that are dense first and sparse later do not tell the interval themselves.
+        let interval = self.record.spec.settings.eval_schedule.map(|[_, every]| every);
+        read_curve_of(&self.curve_path(), Evaluations { growing, interval })
     }
 
     /// The file of what else was asked for.

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub use self::packed::{is_packed, unpack};
-pub use self::read::{read_curve, read_growing_curve};
+pub use self::read::{Evaluations, read_curve, read_curve_of, read_growing_curve};
 pub use self::write::{write_header, write_point};
 use crate::curve::CurveFault;
 

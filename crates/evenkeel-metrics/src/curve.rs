@@ -74,7 +74,8 @@ pub enum CurveFault {
 ///
 /// The evaluation interval `ρ` is the most frequent step between successive iterations, the first one being
 /// the step from iteration 0; of equally frequent steps it is the longest. Shorter steps are fine (a task
-/// whose length `ρ` does not divide is still evaluated at its end), longer ones are holes.
+/// whose length `ρ` does not divide is still evaluated at its end), longer ones are holes. A curve that is dense
+/// after each switch and sparse later does not tell its interval: it has to be [known](Self::sampled).
 ///
 /// It is kept column by column, and what was not measured takes no memory: curves of many millions of evaluations fit.
 #[derive(Debug, Clone)]
@@ -104,11 +105,28 @@ impl PartialEq for Curve {
 impl Curve {
     /// Checks the points and makes a curve of them.
     pub fn new(points: Vec<Point>) -> Result<Self, CurveError> {
+        Self::checked(points, None)
+    }
+
+    /// Checks points of which at most `interval` iterations lie between two, and makes a curve of them.
+    ///
+    /// ```
+    /// use evenkeel_metrics::{Curve, Point};
+    /// let points: Vec<Point> = [1, 2, 3, 10, 20].map(|iteration| Point::new(iteration, 1, 50.0)).to_vec();
+    /// assert!(Curve::new(points.clone()).is_err());
+    /// assert_eq!(Curve::sampled(points, 10)?.interval(), 10);
+    /// # Ok::<(), evenkeel_metrics::CurveError>(())
+    /// ```
+    pub fn sampled(points: Vec<Point>, interval: u64) -> Result<Self, CurveError> {
+        Self::checked(points, Some(interval))
+    }
+
+    fn checked(points: Vec<Point>, interval: Option<u64>) -> Result<Self, CurveError> {
         let mut builder = CurveBuilder::default();
         for (index, point) in points.into_iter().enumerate() {
             builder.push(&point).map_err(|fault| CurveError { row: index + 1, fault })?;
         }
-        builder.finish()
+        builder.finish(interval)
     }
 
     /// All points, in order.
@@ -262,6 +280,18 @@ mod tests {
         assert_eq!(at(&[0, 10, 20]).unwrap().interval(), 10);
         assert_eq!(at(&[0]).unwrap().interval(), 1);
         assert_eq!(at(&[u64::MAX]).unwrap().interval(), u64::MAX);
+    }
+
+    #[test]
+    fn where_the_interval_is_known_dense_evaluations_do_not_hide_it() {
+        let sampled = |iterations: &[u64]| {
+            let points = iterations.iter().map(|&iteration| Point::new(iteration, 1, 50.0));
+            Curve::sampled(points.collect(), 10)
+        };
+        assert_eq!(sampled(&[1, 2, 3, 10, 20, 24]).unwrap().interval(), 10);
+        let error = sampled(&[1, 2, 3, 10, 21]).unwrap_err();
+        assert_eq!(error, CurveError { row: 5, fault: CurveFault::Hole { from: 10, to: 21, interval: 10 } });
+        assert_eq!(sampled(&[]).unwrap_err().fault, CurveFault::Empty);
     }
 
     #[test]

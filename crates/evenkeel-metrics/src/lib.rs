@@ -74,8 +74,8 @@ pub mod verdict;
 
 pub use crate::all_task::AllTask;
 pub use crate::csv::{
-    CurveFileError, CurveFileFault, is_packed, read_curve, read_growing_curve, unpack, write_header,
-    write_point,
+    CurveFileError, CurveFileFault, Evaluations, is_packed, read_curve, read_curve_of, read_growing_curve,
+    unpack, write_header, write_point,
 };
 pub use crate::curve::{Curve, CurveBuilder, CurveError, CurveFault, Point, Points};
 pub use crate::evidence::{Direction, Evidence, Side};

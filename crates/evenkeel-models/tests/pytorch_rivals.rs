@@ -178,10 +178,7 @@ fn averages() {
     check("ema", || Box::new(Averaged::new(sgd.method().unwrap(), EmaConfig::new(0.9))));
     check("schedule-free", rule(&ScheduleFreeConfig::new(0.3)));
     check("lookahead", rule(&LookaheadConfig::new(0.1)));
-    check(
-        "even-keel",
-        rule(&EvenKeelConfig::new().with_lr(0.05).with_ceiling(4.0).with_half(0.1).with_decay(0.9)),
-    );
+    check("even-keel", rule(&EvenKeelConfig::new().with_lr(0.3).with_trust(0.02)));
 }
 
 #[test]

@@ -58,6 +58,6 @@ impl Arrays<'_> {
             };
             builder.push(&point).map_err(|fault| bad(format!("row {}: {fault}", row + 1)))?;
         }
-        builder.finish().map_err(|error| bad(error.to_string()))
+        builder.finish(None).map_err(|error| bad(error.to_string()))
     }
 }

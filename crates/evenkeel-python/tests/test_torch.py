@@ -112,7 +112,7 @@ def stream(dtype, steps=50, batch=16, sizes=(12, 10, 8, 5)):
     return weights, x, y
 
 
-def naive(weights, x, y, next_gain, lr, modulated=lambda layer: True, backbone=10.0, decay=0.9):
+def naive(weights, x, y, next_gain, lr, modulated=lambda layer: True, rate=lambda lr, g, w, d: lr, decay=0.9):
     """Training in plain NumPy, with backpropagation by hand."""
     weights, g, classes = [w.astype(np.float64) for w in weights], 1.0, set()
     average, losses, gains = None, [], []
@@ -136,8 +136,7 @@ def naive(weights, x, y, next_gain, lr, modulated=lambda layer: True, backbone=1
         for layer in reversed(range(len(weights))):
             gradients.insert(0, factors[layer] * activations[layer].T @ d)
             d = (d @ (factors[layer] * weights[layer]).T) * (activations[layer] > 0)
-        rates = [lr if modulated(layer) else lr * backbone / g for layer in range(len(weights))]
-        weights = [w - rate * grad for w, rate, grad in zip(weights, rates, gradients)]
+        weights = [w - rate(lr, g, w, grad) * grad for w, grad in zip(weights, gradients)]
         g = next_gain(g, h, loss, len(classes))
         share = min(1 - 1 / (t + 1), decay)
         average = [share * old + (1 - share) * new for old, new in zip(average or weights, weights)]
@@ -150,9 +149,14 @@ def ngm_gain(g, h, loss, classes, gamma=0.9, eta=0.4, g0=1.0):
     return gamma * g + (1 - gamma) * g0 + eta * h
 
 
-def even_keel_gain(g, h, loss, classes, gamma=0.9, ceiling=6.0, half=0.1, p=1.0):
+def even_keel_gain(g, h, loss, classes, gamma=0.9, ceiling=3.0, half=0.1, p=1.0):
     x = min(1, h / loss) ** p * h / math.log(max(2, classes))
     return g**gamma * (1 + (ceiling - 1) * x / (x + half)) ** (1 - gamma)
+
+
+def even_keel_rate(lr, g, w, d, trust=0.025):
+    size = max(np.linalg.norm(w), 1e-3 * math.sqrt(w.size))
+    return min(lr / g, trust * size / np.linalg.norm(d))
 
 
 def trained_here(weights, x, y, make, pattern="weight", decay=0.9):
@@ -166,18 +170,19 @@ def trained_here(weights, x, y, make, pattern="weight", decay=0.9):
 
 
 @pytest.mark.parametrize(
-    ("make", "rule", "pattern", "modulated"),
+    ("make", "lr", "rules", "pattern", "modulated"),
     [
-        (lambda m, g: NGMSGD(m.parameters(), 0.02, gain=g), ngm_gain, "weight", lambda layer: True),
-        (lambda m, g: EvenKeel(m.parameters(), 0.02, gain=g), even_keel_gain, "weight", lambda layer: True),
-        (lambda m, g: EvenKeel(m.parameters(), 0.02, gain=g), even_keel_gain, "2.weight", lambda layer: layer == 2),
+        (NGMSGD, 0.02, (ngm_gain, lambda lr, g, w, d: lr), "weight", lambda layer: True),
+        (EvenKeel, 0.2, (even_keel_gain, even_keel_rate), "weight", lambda layer: True),
+        (EvenKeel, 5.0, (even_keel_gain, even_keel_rate), "weight", lambda layer: True),
+        (EvenKeel, 0.2, (even_keel_gain, even_keel_rate), "2.weight", lambda layer: layer == 2),
     ],
-    ids=["ngm-sgd", "even-keel", "even-keel with a backbone"],
+    ids=["ngm-sgd", "even-keel", "even-keel with bounded steps", "even-keel with a backbone"],
 )
-def test_training_follows_the_equations(make, rule, pattern, modulated):
+def test_training_follows_the_equations(make, lr, rules, pattern, modulated):
     weights, x, y = stream(np.float64)
-    here = trained_here(weights, x, y, make, pattern)
-    losses, gains, final, average = naive(weights, x, y, rule, 0.02, modulated)
+    here = trained_here(weights, x, y, lambda m, g: make(m.parameters(), lr, gain=g), pattern)
+    losses, gains, final, average = naive(weights, x, y, rules[0], lr, modulated, rules[1])
     assert close(here[0], losses, 1e-10) and close(here[1], gains, 1e-10)
     assert all(close(*pair, 1e-10) for pair in zip(here[2] + here[3], final + average))
 
@@ -194,7 +199,7 @@ def test_training_follows_the_equations(make, rule, pattern, modulated):
         ),
         (
             "even-keel",
-            {"lr": 0.02, "gamma": 0.9, "ceiling": 6.0, "half": 0.1, "calibration": 1.0, "backbone": 10.0},
+            {"lr": 0.2, "gamma": 0.9, "ceiling": 4.0, "half": 0.1, "calibration": 1.0, "trust": 0.05},
             lambda m, g, p: EvenKeel(m.parameters(), gain=g, **p),
             "weight",
             0.9,
@@ -351,7 +356,7 @@ def test_patterns_that_put_nothing_under_a_gain_are_refused():
         (EvenKeel, {"ceiling": 0.9}, "ceiling must be >= 1, got 0.9"),
         (EvenKeel, {"half": 0.0}, "half must be > 0, got 0"),
         (EvenKeel, {"calibration": -1}, "calibration must be a finite number >= 0, got -1"),
-        (EvenKeel, {"backbone": math.nan}, "backbone must be a finite number >= 0, got nan"),
+        (EvenKeel, {"trust": math.nan}, "trust must be > 0, got nan"),
         (EvenKeel, {"lr": math.inf}, "lr must be a finite number >= 0, got inf"),
         (EvenKeel, {"gain": 1.0}, "gain must be the Gain"),
         (EvenKeel, {"gain": Gain()}, "none of the parameters is under the gain"),
@@ -571,15 +576,32 @@ def test_parameter_groups_have_rates_of_their_own(make):
     assert not any(name.startswith("norm.weight") for name in moved)
 
 
-def test_even_keel_divides_the_gain_out_of_the_step_of_the_backbone():
+def test_even_keel_divides_the_gain_out_of_every_step_and_bounds_those_of_layers():
+    def moved(trust):
+        model = network()
+        gain = modulate(model, "head.*weight")
+        gain.set(4.0)
+        optimizer = EvenKeel(model.parameters(), 0.1, gain=gain, trust=trust)
+        weights = [model.backbone.weight, gain.weights()[0], model.backbone.bias]
+        before = [w.clone() for w in weights]
+        train(model, gain, optimizer, batches(1))
+        return [(old, old - w, w.grad) for old, w in zip(before, weights)]
+
+    for _, step, grad in moved(1e6):
+        assert torch.allclose(step, 0.025 * grad, atol=1e-7)
+    *layers, (_, step, grad) = moved(1e-4)
+    assert torch.allclose(step, 0.025 * grad, atol=1e-7)
+    for old, step, grad in layers:
+        assert math.isclose(step.norm(), 1e-4 * old.norm(), rel_tol=1e-2)
+        assert torch.cosine_similarity(step.flatten(), grad.flatten(), dim=0) > 0.99
+
+
+def test_a_layer_of_zeros_can_move():
     model = network()
     gain = modulate(model, "head.*weight")
-    gain.set(4.0)
-    optimizer = EvenKeel(model.parameters(), 0.1, gain=gain, backbone=10.0)
-    before = [p.clone() for p in (model.backbone.weight, gain.weights()[0])]
-    train(model, gain, optimizer, batches(1))
-    assert torch.allclose(model.backbone.weight, before[0] - 0.25 * model.backbone.weight.grad)
-    assert torch.allclose(gain.weights()[0], before[1] - 0.1 * gain.weights()[0].grad)
+    torch.nn.init.zeros_(model.backbone.weight)
+    train(model, gain, EvenKeel(model.parameters(), gain=gain), batches(1))
+    assert math.isclose(model.backbone.weight.norm(), 0.025e-3 * math.sqrt(96), rel_tol=1e-4)
 
 
 @pytest.mark.parametrize("make", OPTIMIZERS)

@@ -83,7 +83,12 @@ impl Cache {
     pub fn presence(&self, set: &Entry) -> Result<Presence, SourceError> {
         match set.origin {
             Origin::Drawn(_) => return Ok(Presence::Drawn),
-            Origin::Provided { .. } if self.path(set).is_dir() => return Ok(Presence::Here),
+            // An empty folder provides nothing.
+            Origin::Provided { .. }
+                if fs::read_dir(self.path(set)).is_ok_and(|mut entries| entries.next().is_some()) =>
+            {
+                return Ok(Presence::Here);
+            }
             Origin::Provided { .. } => return Ok(Presence::NotProvided),
             Origin::Download(_) => {}
         }

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use evenkeel_metrics::{
-    Curve, Interval, PaperReading, Point, Quantity, quantity, read_curve, read_growing_curve,
-};
+use evenkeel_metrics::{Curve, Interval, PaperReading, Point, Quantity, quantity};
 use evenkeel_report::Style;
 use serde::Serialize;
 
@@ -228,7 +226,7 @@ impl Diverged {
         let known: Vec<Point> = self.curve.iter().flat_map(|curve| curve.points().iter()).collect();
         let rest = schedule.points().iter().skip(known.len());
         let rest = rest.map(|point| Point::new(point.iteration, point.task, 0.0));
-        Curve::new(known.into_iter().chain(rest).collect()).ok()
+        Curve::sampled(known.into_iter().chain(rest).collect(), schedule.interval()).ok()
     }
 }
 
@@ -337,12 +335,12 @@ impl Runs {
         let reason = match &run.record.status {
             Status::Unfinished => UNFINISHED.to_string(),
             Status::Diverged { .. } => {
-                let curve = read_growing_curve(&run.curve_path()).ok();
+                let curve = run.growing_curve().ok();
                 group.diverged.push(Diverged { seed: spec.seed, curve });
                 group.programs.extend(Program::of(run));
                 return;
             }
-            Status::Done => match (read_curve(&run.curve_path()), read_extra(&run.extra_path())) {
+            Status::Done => match (run.curve(), read_extra(&run.extra_path())) {
                 (Ok(curve), Ok(extras)) => {
                     let seconds = Some(run.record.seconds);
                     group.finished.push(Finished { seed: spec.seed, curve, extras, seconds });
@@ -367,7 +365,7 @@ impl Runs {
                     last_task + 1
                 )
             }
-            Status::Done => match read_curve(&run.curve_path()) {
+            Status::Done => match run.curve() {
                 Ok(curve) => {
                     let group = self.group_of(&spec.without_hold());
                     group.controls.push(Control { last_task, seed: spec.seed, held_from, curve });

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::time::SystemTime;
 
-use evenkeel_metrics::read_growing_curve;
 use evenkeel_report::{Part, Progress};
 
 use crate::store::{Status, StoredRun};
@@ -24,7 +23,7 @@ pub(crate) fn iterations(run: &StoredRun) -> (u64, u64) {
     if run.record.status == Status::Done && !recorded {
         return (total, total);
     }
-    let curve = read_growing_curve(&run.curve_path()).ok();
+    let curve = run.growing_curve().ok();
     let done = curve.and_then(|curve| curve.points().last().map(|point| point.iteration)).unwrap_or(0);
     (done, if run.record.status == Status::Done { done } else { total })
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use evenkeel_metrics::read_growing_curve;
 use evenkeel_report::{Document, Section};
 
 use super::figures::{self, Drawn, MOST_CURVES, Unfinished};
@@ -141,7 +140,7 @@ fn unfinished(runs: &[StoredRun], section: &mut Section) -> Vec<Unfinished> {
         let spec = &run.record.spec;
         let word = tables::status(run);
         let word = word.split(' ').next().unwrap_or_default();
-        match read_growing_curve(&run.curve_path()) {
+        match run.growing_curve() {
             Ok(curve) => curves.push(Unfinished {
                 name: format!("{} seed {} ({word})", spec.optimizer.shown(), spec.seed),
                 curve,

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use anyhow::Context as _;
 use evenkeel_data::files;
-use evenkeel_metrics::{Curve, is_packed, read_growing_curve, unpack};
+use evenkeel_metrics::{Curve, is_packed, unpack};
 use evenkeel_models::{Architecture, Visit};
 use evenkeel_report::document::slug;
 use evenkeel_report::export::parquet::{CurveWriter, RunLabels};
@@ -79,8 +79,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.parquet.is_some() || args.tensorboard.is_some() {
         for run in runs.iter().filter(|run| run.curve_path().exists()) {
             let whole = run.check_files().map_err(|damage| damage.to_string());
-            let curve =
-                whole.and_then(|()| read_growing_curve(&run.curve_path()).map_err(|error| error.to_string()));
+            let curve = whole.and_then(|()| run.growing_curve().map_err(|error| error.to_string()));
             let curve = match curve {
                 Ok(curve) => curve,
                 Err(problem) => {

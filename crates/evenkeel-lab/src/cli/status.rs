@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use evenkeel_metrics::read_growing_curve;
 use evenkeel_report::{Cell, Table};
 use serde::Serialize;
 
@@ -68,7 +67,7 @@ struct State {
 impl State {
     fn of(run: &StoredRun) -> Self {
         let spec = &run.record.spec;
-        let curve = read_growing_curve(&run.curve_path()).ok();
+        let curve = run.growing_curve().ok();
         let last = curve.and_then(|curve| curve.points().last().map(|last| (last.iteration, last.task1_acc)));
         let (_, total) = progress::iterations(run);
         let done = last.map_or(0, |(iteration, _)| iteration);

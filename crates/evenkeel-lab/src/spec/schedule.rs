@@ -52,7 +52,12 @@ impl Settings {
     pub fn evaluates(&self, iteration: u64) -> bool {
         match self.eval_schedule {
             None => iteration.is_multiple_of(self.eval_every),
-            Some([dense, every]) => self.since_switch(iteration) < dense || iteration.is_multiple_of(every),
+            Some([dense, every]) => {
+                // A control is evaluated where its run is: dense from where its switch would be.
+                let held = self.held_from().filter(|from| iteration > *from);
+                let since = held.map_or_else(|| self.since_switch(iteration), |from| iteration - 1 - from);
+                since < dense || iteration.is_multiple_of(every)
+            }
         }
     }
 
@@ -108,6 +113,9 @@ mod tests {
         let evaluated: Vec<u64> = (195..=225).filter(|i| settings.evaluates(*i)).collect();
         assert_eq!(evaluated, [200, 201, 202, 203, 210, 220]);
         assert_eq!(settings.sampling().unwrap(), "ρ = 1 for 3, then 10");
+        settings.hold = Some(1);
+        let of_control: Vec<u64> = (195..=225).filter(|i| settings.evaluates(*i)).collect();
+        assert_eq!(of_control, evaluated);
     }
 
     #[test]

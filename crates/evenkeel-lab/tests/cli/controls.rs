@@ -110,3 +110,21 @@ fn one_switch_may_be_controlled_alone_and_a_control_alone_is_named() {
         assert!(flat(&error).contains(message), "{error}");
     }
 }
+
+#[test]
+fn runs_and_controls_that_are_dense_after_a_switch_and_sparse_later_are_counted_and_say_so() {
+    let out = tempfile::tempdir().unwrap();
+    let arguments = ["--seeds", "2", "--optimizers", "msgd", "--set", "eval_schedule=[4,5]"];
+    must_succeed(small_run(out.path(), &arguments).arg("--control"));
+    let run = run_dirs(out.path())
+        .into_iter()
+        .find(|dir| json(&dir.join("run.json"))["spec"]["settings"]["hold"].is_null());
+    let evaluated: Vec<u64> = rows(&run.unwrap()).iter().map(|row| row.0).take(10).collect();
+    assert_eq!(evaluated, [1, 2, 3, 4, 5, 10, 12, 13, 14, 15]);
+    let output = must_succeed(evenkeel().arg("metrics").arg(out.path()));
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("not counted"));
+    let text = flat(&String::from_utf8_lossy(&output.stdout));
+    assert!(text.contains("ρ = 1 for 4, then 5") && text.contains("SG of the control"), "{text}");
+    let summary = json(&out.path().join("summary.json"));
+    assert_eq!(summary["rows"][0]["seeds"], 2, "{summary:#}");
+}

@@ -23,15 +23,36 @@ use crate::curve::{Curve, CurveBuilder};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read_curve(path: &Path) -> Result<Curve, CurveFileError> {
-    read(path, false)
+    read_curve_of(path, Evaluations::default())
 }
 
 /// Reads the curve of a run that may still go on: a last line without a line end is not read, it is being written.
 pub fn read_growing_curve(path: &Path) -> Result<Curve, CurveFileError> {
-    read(path, true)
+    read_curve_of(path, Evaluations { growing: true, interval: None })
 }
 
-fn read(path: &Path, growing: bool) -> Result<Curve, CurveFileError> {
+/// What is known of a curve before its file is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Evaluations {
+    /// The run may still go on: a last line without a line end is not read, it is being written.
+    pub growing: bool,
+    /// The longest that may lie between two evaluations, in iterations; if it is not known, the most frequent is.
+    pub interval: Option<u64>,
+}
+
+/// Reads and validates a curve of which something is known.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("curve.csv");
+/// use evenkeel_metrics::{Evaluations, read_curve_of};
+/// std::fs::write(&path, "iteration,task,task1_acc\n1,1,50\n2,1,60\n3,1,70\n10,1,80\n")?;
+/// assert!(read_curve_of(&path, Evaluations::default()).is_err());
+/// let known = Evaluations { interval: Some(10), ..Evaluations::default() };
+/// assert_eq!(read_curve_of(&path, known)?.points().len(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read_curve_of(path: &Path, known: Evaluations) -> Result<Curve, CurveFileError> {
     let error = |(line, fault)| CurveFileError { path: path.to_owned(), line, fault };
     let failed = |fault: io::Error| error((None, fault.into()));
     // A named pipe would be waited for, perhaps for ever, and can be read only once.
@@ -39,9 +60,9 @@ fn read(path: &Path, growing: bool) -> Result<Curve, CurveFileError> {
         return Err(error((None, CurveFileFault::NoFile)));
     }
     if is_packed(path) {
-        return parse(&mut io::Cursor::new(unpack(path).map_err(failed)?), growing).map_err(error);
+        return parse(&mut io::Cursor::new(unpack(path).map_err(failed)?), known).map_err(error);
     }
-    parse(&mut File::open(path).map_err(failed)?, growing).map_err(error)
+    parse(&mut File::open(path).map_err(failed)?, known).map_err(error)
 }
 
 /// The length of a file up to its last line end.
@@ -65,13 +86,13 @@ fn whole_lines(file: &mut (impl Read + Seek)) -> io::Result<u64> {
 /// Parses a curve file row by row, so that its text is never in memory; on failure tells the line, where there is one.
 pub(super) fn parse(
     file: &mut (impl Read + Seek),
-    growing: bool,
+    known: Evaluations,
 ) -> Result<Curve, (Option<usize>, CurveFileFault)> {
-    let length = if growing { whole_lines(file) } else { file.seek(SeekFrom::End(0)) };
+    let length = if known.growing { whole_lines(file) } else { file.seek(SeekFrom::End(0)) };
     let length = length.map_err(|error| (None, error.into()))?;
     let mut builder = CurveBuilder::default();
     let fault = match read_rows(file, length, &mut builder) {
-        Ok(()) => match builder.finish() {
+        Ok(()) => match builder.finish(known.interval) {
             Ok(curve) => return Ok(curve),
             Err(error) => (error.row.checked_sub(1).map(Place::Row), CurveFileFault::Curve(error.fault)),
         },
@@ -172,7 +193,7 @@ mod tests {
     use crate::curve::Point;
 
     fn parse(bytes: &[u8]) -> Result<Curve, (Option<usize>, CurveFileFault)> {
-        super::parse(&mut io::Cursor::new(bytes), false)
+        super::parse(&mut io::Cursor::new(bytes), Evaluations::default())
     }
 
     fn failure(text: &str) -> String {

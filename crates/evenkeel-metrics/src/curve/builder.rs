@@ -37,9 +37,10 @@ impl CurveBuilder {
         Ok(())
     }
 
-    /// The curve, if no evaluation is missing.
-    pub fn finish(self) -> Result<Curve, CurveError> {
-        let interval = evaluation_interval(&self.iterations)?;
+    /// The curve, if no evaluation is missing. `interval` is the longest that may lie between two evaluations, where that is known; else
+    /// it is the most frequent.
+    pub fn finish(self, interval: Option<u64>) -> Result<Curve, CurveError> {
+        let interval = evaluation_interval(&self.iterations, interval)?;
         let mut bounds = self.starts;
         bounds.push(self.iterations.len());
         let [task1_loss, gain, entropy, train_loss, seen_acc] = self.named;
@@ -58,8 +59,8 @@ impl CurveBuilder {
     }
 }
 
-/// The most frequent step, after checking that no step is longer.
-fn evaluation_interval(iterations: &[u64]) -> Result<u64, CurveError> {
+/// The interval that is known, or else the most frequent step, after checking that no step is longer.
+fn evaluation_interval(iterations: &[u64], known: Option<u64>) -> Result<u64, CurveError> {
     // Counting the step from iteration 0 keeps short runs right: with `ρ = 10` and tasks of 15 iterations the
     // points 10, 15, 25, 30 alone would suggest an interval of 5.
     let before = std::iter::once(0).chain(iterations.iter().copied());
@@ -70,11 +71,12 @@ fn evaluation_interval(iterations: &[u64]) -> Result<u64, CurveError> {
         *counts.entry(to - from).or_default() += 1;
     }
     let most = counts.into_iter().max_by_key(|&(step, count)| (count, step));
-    let interval = match (most, iterations.len()) {
-        (Some((step, _)), _) => step,
-        (None, 0) => return Err(CurveError { row: 0, fault: CurveFault::Empty }),
+    let interval = match (known, most, iterations.len()) {
+        (_, _, 0) => return Err(CurveError { row: 0, fault: CurveFault::Empty }),
+        (Some(known), ..) => known,
+        (None, Some((step, _)), _) => step,
         // A single evaluation before training.
-        (None, _) => 1,
+        (None, None, _) => 1,
     };
     match steps.by_ref().enumerate().find(|(_, (from, to))| to - from > interval) {
         Some((index, (from, to))) => {

@@ -1,18 +1,17 @@
 //! EvenKeel: a bounded gain that follows the normalised entropy, evaluated by a short average of the weights.
 
 use burn::config::Config;
-use burn::module::{Module, ParamGroup};
-use burn::optim::{LearningRate, Optimizer};
+use burn::module::Module;
+use burn::optim::{LearningRate, ModuleOptimizer, Optimizer};
 use burn::tensor::{Device, Tensor};
 
 use super::error::{below_one, not_negative};
-use super::group::from_pattern;
 use super::labels::SeenClasses;
 use super::state::{StateReader, StateWriter};
-use super::update::scaled_sum;
+use super::update::{norm, scaled_sum};
 use super::{
     Averaged, Feedback, Gradients, Method, MethodConfig, NamedOptimizer, NotFinite, Objective, OptimError,
-    Rule, RuleOptimizer, SgdConfig, SgdState,
+    Rule, RuleOptimizer, SgdState,
 };
 use crate::ema::EmaConfig;
 use crate::gain::{Gain, GainConfig};
@@ -20,35 +19,38 @@ use crate::nn::Modulated;
 
 const KIND: &str = "even-keel";
 
+/// Root mean square below which a layer counts as this large: one of zeros can move.
+const SMALLEST_RMS: f64 = 1e-3;
+
 /// Configuration of [`EvenKeel`].
 ///
 /// | field | default | range | purpose |
 /// |---|---|---|---|
-/// | `lr` | 0.01 | `>= 0` | learning rate α of the weights under the gain; they move by α g² |
+/// | `lr` | 0.1 | `>= 0` | learning rate α: a step is α/g times the gradient, which carries a factor g itself |
 /// | `gamma` | 0.9 | `[0, 1)` | memory γ of the gain |
-/// | `ceiling` | 6 | `>= 1` | the gain G of a network that knows nothing |
+/// | `ceiling` | 3 | `>= 1` | the gain G of a network that knows nothing |
 /// | `half` | 0.1 | `> 0` | normalised entropy h₀ at which the gain is half way between 1 and G |
 /// | `decay` | 0.9 | `[0, 1)` | decay d of the average of the weights that is evaluated |
 /// | `calibration` | 1 | `>= 0` | power p of the factor `min(1, H/L)` by which a surprised network takes its gain back |
-/// | `backbone` | 10 | `>= 0` | learning rate of the weights under no gain, in units of `lr / g`: what the gain does to their gradients is undone |
+/// | `trust` | 0.025 | `> 0` | no step changes a layer by more than this share τ of its norm |
 /// | `normalised` | true | – | divide the entropy by ln C; without it the entropy counts in nats (ablation) |
 ///
 /// ```
 /// use evenkeel::optim::EvenKeelConfig;
 /// let keel = EvenKeelConfig::new();
 /// // Certain, undecided, and half way.
-/// assert_eq!([0.0, 1.0, 0.1].map(|h| (10.0 * keel.target(h)).round() / 10.0), [1.0, 5.5, 3.5]);
+/// assert_eq!([0.0, 1.0, 0.1].map(|h| (10.0 * keel.target(h)).round() / 10.0), [1.0, 2.8, 2.0]);
 /// ```
 #[derive(Config, Debug, PartialEq)]
 pub struct EvenKeelConfig {
     /// Learning rate α.
-    #[config(default = 0.01)]
+    #[config(default = 0.1)]
     pub lr: f64,
     /// Memory γ of the gain.
     #[config(default = 0.9)]
     pub gamma: f64,
     /// Upper bound G of the gain.
-    #[config(default = 6.0)]
+    #[config(default = 3.0)]
     pub ceiling: f64,
     /// Entropy h₀ at which the gain is half way.
     #[config(default = 0.1)]
@@ -59,9 +61,9 @@ pub struct EvenKeelConfig {
     /// Power p of the calibration H/L.
     #[config(default = 1.0)]
     pub calibration: f64,
-    /// Learning rate of the unmodulated weights in units of α/g.
-    #[config(default = 10.0)]
-    pub backbone: f64,
+    /// The largest relative change τ of a layer in one step.
+    #[config(default = 0.025)]
+    pub trust: f64,
     /// Whether the entropy is divided by that of a guess, ln C.
     #[config(default = true)]
     pub normalised: bool,
@@ -75,20 +77,11 @@ impl EvenKeelConfig {
 
     /// The optimizer without its average, with the gain at 1.
     pub fn init(&self) -> Result<EvenKeel, OptimError> {
-        self.for_group(None)
-    }
-
-    /// The optimizer for a model whose parameters in this group, if there are any, are under no gain.
-    fn for_group(&self, group: Option<ParamGroup>) -> Result<EvenKeel, OptimError> {
         self.check()?;
         let gain = Gain::new(GainConfig::new().check()?);
-        let mut optimizer = SgdConfig::new(self.lr).init()?;
-        if let Some(group) = group {
-            let rule = Unmodulated { factor: self.backbone, gain: gain.clone() };
-            optimizer = optimizer.with_group(group, rule, None);
-        }
+        let rule = TrustedStep { trust: self.trust, gain: gain.clone() };
         Ok(EvenKeel {
-            optimizer: RuleOptimizer::new(KIND, self.lr, optimizer),
+            optimizer: RuleOptimizer::new(KIND, self.lr, ModuleOptimizer::from(rule)),
             gain,
             classes: SeenClasses::default(),
             config: self.clone(),
@@ -107,34 +100,33 @@ impl MethodConfig for EvenKeelConfig {
 
     fn check(&self) -> Result<(), OptimError> {
         not_negative("lr", self.lr)?;
-        not_negative("backbone", self.backbone)?;
         not_negative("calibration", self.calibration)?;
         below_one("gamma", self.gamma)?;
         below_one("decay", self.decay)?;
         if !(self.ceiling >= 1.0 && self.ceiling.is_finite()) {
             return Err(OptimError::Range { name: "ceiling", range: ">= 1", value: self.ceiling });
         }
-        if !(self.half > 0.0 && self.half.is_finite()) {
-            return Err(OptimError::Range { name: "half", range: "> 0", value: self.half });
+        for (name, value) in [("half", self.half), ("trust", self.trust)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(OptimError::Range { name, range: "> 0", value });
+            }
         }
         Ok(())
     }
 
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
-        let backbone = M::backbone().map(from_pattern).transpose()?;
-        let keel = Box::new(self.for_group(backbone)?);
-        Ok(Box::new(Averaged::new(keel, EmaConfig::new(self.decay))))
+        Ok(Box::new(Averaged::new(Box::new(self.init()?), EmaConfig::new(self.decay))))
     }
 }
 
-/// SGD for weights in front of the gain: their gradients carry a factor g, which is divided out.
+/// SGD with a rate of α/g, whose steps are bounded by the size of what they change.
 #[derive(Clone)]
-struct Unmodulated {
-    factor: f64,
+struct TrustedStep {
+    trust: f64,
     gain: Gain,
 }
 
-impl Optimizer for Unmodulated {
+impl Optimizer for TrustedStep {
     type State<const D: usize> = SgdState<D>;
 
     fn step<const D: usize>(
@@ -144,7 +136,13 @@ impl Optimizer for Unmodulated {
         d: Tensor<D>,
         _: Option<SgdState<D>>,
     ) -> (Tensor<D>, Option<SgdState<D>>) {
-        (scaled_sum(1.0, w, -lr * self.factor / self.gain.value(), d), Some(SgdState { velocity: None }))
+        let mut rate = lr / self.gain.value();
+        // Biases and scales may be small for good reasons, and a layer of zeros has to move.
+        if D > 1 {
+            let size = norm(&w).max(SMALLEST_RMS * (w.shape().num_elements() as f64).sqrt());
+            rate = rate.min(self.trust * size / norm(&d));
+        }
+        (scaled_sum(1.0, w, -rate, d), Some(SgdState { velocity: None }))
     }
 
     fn to_device<const D: usize>(state: SgdState<D>, _: &Device) -> SgdState<D> {
@@ -157,8 +155,7 @@ impl Optimizer for Unmodulated {
 /// One iteration, with `C` the number of classes seen so far:
 ///
 /// ```text
-/// forward with W = g·w;  w ← w − α ∂L/∂w
-///                        v ← v − (10 α/g) ∂L/∂v for weights v in front of the gain
+/// forward with W = g·w;  w ← w − min(α/g, τ‖w‖/‖∂L/∂w‖) ∂L/∂w
 /// h = min(1, H/L) H / ln C;  g ← g^γ g*(h)^(1−γ),  g*(h) = 1 + (G−1) h/(h+h₀)
 /// ```
 ///

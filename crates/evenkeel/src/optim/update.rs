@@ -67,6 +67,12 @@ pub(crate) fn inner_product(a: &Tensor<1>, b: &Tensor<1>) -> f64 {
     (a.clone() * b).sum().into_data().iter::<f64>().sum()
 }
 
+/// `‖x‖`, summed as by [`inner_product`].
+pub(crate) fn norm<const D: usize>(x: &Tensor<D>) -> f64 {
+    let flat: Tensor<1> = x.clone().flatten(0, D - 1);
+    inner_product(&flat, &flat).sqrt()
+}
+
 /// Without a CPU backend there are no numbers to be had.
 #[cfg(not(feature = "flex"))]
 #[allow(clippy::result_large_err)]

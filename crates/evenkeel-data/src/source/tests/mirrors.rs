@@ -173,6 +173,8 @@ fn what_only_the_user_can_provide_is_asked_for() {
     assert!(error.is_bad_input());
     assert!(matches!(cache.fetch(set, &mut Quiet), Err(SourceError::NotProvided { .. })));
     fs::create_dir(&place).unwrap();
+    assert_eq!(cache.presence(set).unwrap(), Presence::NotProvided);
+    fs::create_dir(folder.path().join("mini-imagenet/train")).unwrap();
     assert_eq!(cache.presence(set).unwrap(), Presence::Here);
     cache.fetch(set, &mut Quiet).unwrap();
     assert!(matches!(cache.load(set, &mut Quiet), Err(SourceError::Folder(_))));

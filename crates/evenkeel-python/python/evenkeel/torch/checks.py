@@ -27,6 +27,17 @@ def at_least(name: str, least: float, value: float) -> None:
         raise ValueError(f"{name} must be a finite number >= {shown(least)}, got {shown(value)}")
 
 
+def above_zero(name: str, value: float) -> None:
+    """Refuses zero, what is below it, infinity and NaN.
+
+    >>> above_zero("half", 0.0)
+    Traceback (most recent call last):
+    ValueError: half must be > 0, got 0
+    """
+    if not (value > 0 and math.isfinite(value)):
+        raise ValueError(f"{name} must be > 0, got {shown(value)}")
+
+
 def shown(value: float) -> str:
     """A number as messages have it: 1, not 1.0.
 
