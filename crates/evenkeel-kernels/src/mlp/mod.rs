@@ -6,13 +6,21 @@
 //! [`logits`] takes each group of images through all layers while its activations are in the cache, without the
 //! hidden units that are silent in the whole group. [`SparseBatch`] does the same for the first layer in training.
 
+mod active;
 mod batch;
+mod cross_entropy;
+mod gradient;
+mod listed;
 mod panels;
+mod passes;
 mod rows;
 mod stack;
 mod tile;
+mod training;
+mod transpose;
 
 pub use batch::SparseBatch;
 pub use panels::{Layer, PackedLayers};
 pub use rows::SparseRows;
 pub use stack::logits;
+pub use training::{Seen, Training};
