@@ -50,6 +50,7 @@ impl Kernel for Passes<'_> {
     fn run<S: Simd>(mut self, s: S) {
         let last = self.layers.len() - 1;
         let mut active: Vec<Active> = Vec::with_capacity(last);
+        let mut overflow = s.zero();
         for l in 0..=last {
             if l > 0 {
                 let (units, width) = (self.layers[l].inputs, self.layers[l - 1].width);
@@ -57,10 +58,15 @@ impl Kernel for Passes<'_> {
             }
             for (first, vectors) in strips(self.layers[l].width / S::LANES, S::STRIP) {
                 let (units, at) = (active.last(), first * S::LANES);
-                with_width!(vectors in [5, 4, 3, 2] or 1, V => self.forward::<S, V>(s, l, units, at));
+                with_width!(vectors in [5, 4, 3, 2] or 1, V => {
+                    overflow = self.forward::<S, V>(s, l, units, at, overflow);
+                });
             }
         }
         self.differentiate();
+        if s.sums([overflow; 4])[0] != 0.0 {
+            self.trace.seen.fill(RowSeen { loss: f64::NAN, entropy: f64::NAN, hit: false });
+        }
         for l in (1..=last).rev() {
             // An output that is silent has no error.
             let every = Active::every(self.groups.len(), self.layers[l].outputs);
@@ -75,8 +81,17 @@ impl Kernel for Passes<'_> {
 
 impl Passes<'_> {
     /// `V` vectors of the outputs of layer `l`, from `at` on: from the images, or from the active units of the layer before.
+    ///
+    /// Gives `overflow` back, which is no longer zero if an output is infinite or not a number: the ReLU would hide that.
     #[inline(always)]
-    fn forward<S: Simd, const V: usize>(&mut self, s: S, l: usize, active: Option<&Active>, at: usize) {
+    fn forward<S: Simd, const V: usize>(
+        &mut self,
+        s: S,
+        l: usize,
+        active: Option<&Active>,
+        at: usize,
+        mut overflow: S::V,
+    ) -> S::V {
         let Wide { forward, inputs, width, scale, .. } = self.layers[l];
         assert!(forward.len() == inputs * width && at + V * S::LANES <= width);
         let (relu, scale) = (l + 1 < self.layers.len(), s.splat(scale));
@@ -107,10 +122,12 @@ impl Passes<'_> {
             for (tile, row) in tile.into_iter().zip(y.chunks_exact_mut(width)) {
                 for (v, sum) in tile.into_iter().enumerate() {
                     let sum = s.mul(sum, scale);
+                    overflow = s.fma(sum, s.zero(), overflow);
                     s.put(if relu { s.relu(sum) } else { sum }, row, at + v * S::LANES);
                 }
             }
         }
+        overflow
     }
 
     /// Turns the logits into their gradients; those of rows that only fill up a group are zero.

@@ -347,6 +347,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_infinite_or_not_a_number_is_never_hidden() {
+        for (layer, value) in [(0, f32::NAN), (0, f32::INFINITY), (0, 3e38), (1, f32::NAN), (2, f32::NAN)] {
+            let mut case = Case::new(4, 20, &[30, 20, 20, 5]);
+            case.weights[layer].fill(value);
+            for set in InstructionSet::available() {
+                let (seen, _) = case.ours(set);
+                assert!(!seen.loss.is_finite(), "{set:?}: {value} in layer {layer} gives {seen:?}");
+            }
+        }
+    }
+
+    #[test]
     fn the_number_of_threads_does_not_matter() {
         let case = Case::new(3, 200, &[100, 40, 37, 7]);
         let run = |threads: usize| {
