@@ -3,7 +3,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use evenkeel_kernel_benches::{numbers, on_one_thread, strokes};
 use evenkeel_kernels::InstructionSet;
-use evenkeel_kernels::mlp::{Layer, PackedLayers, SparseBatch, SparseRows, logits};
+use evenkeel_kernels::mlp::{Layer, PackedLayers, SparseBatch, SparseRows, Training, logits};
 
 const SIZES: [usize; 4] = [784, 400, 400, 10];
 
@@ -11,14 +11,15 @@ fn weights() -> Vec<Vec<f32>> {
     SIZES.windows(2).map(|s| numbers(s[0] * s[1])).collect()
 }
 
+fn layers(weights: &[Vec<f32>]) -> Vec<Layer<'_>> {
+    let layers = weights.iter().zip(SIZES.windows(2));
+    layers.map(|(weights, s)| Layer { weights, inputs: s[0], outputs: s[1], scale: 1.0 }).collect()
+}
+
 fn evaluation(c: &mut Criterion) {
     let set = InstructionSet::active();
     let weights = weights();
-    let layers: Vec<Layer<'_>> = weights
-        .iter()
-        .zip(SIZES.windows(2))
-        .map(|(weights, s)| Layer { weights, inputs: s[0], outputs: s[1], scale: 1.0 })
-        .collect();
+    let layers = layers(&weights);
     let mut packed = PackedLayers::new();
     packed.pack(set, &layers);
     let mut group = c.benchmark_group("mlp evaluation");
@@ -46,9 +47,24 @@ fn first_layer(c: &mut Criterion) {
     group.finish();
 }
 
+fn training(c: &mut Criterion) {
+    let set = InstructionSet::active();
+    let weights = weights();
+    let layers = layers(&weights);
+    let x = strokes(128);
+    let labels: Vec<usize> = (0..128).map(|i| i % 10).collect();
+    let mut gradients: Vec<Vec<f32>> = weights.iter().map(|w| vec![0.0; w.len()]).collect();
+    let mut dw: Vec<&mut [f32]> = gradients.iter_mut().map(Vec::as_mut_slice).collect();
+    let (mut training, batch) = (Training::default(), SparseBatch::pack(&x, SIZES[0], 0.0));
+    let mut step = |b: &mut criterion::Bencher<'_>| {
+        b.iter(|| training.gradients(set, &batch, &labels, &layers, &mut dw));
+    };
+    c.bench_function("mlp gradients, batch 128", &mut step);
+}
+
 criterion_group! {
     name = benches;
     config = on_one_thread();
-    targets = evaluation, first_layer
+    targets = evaluation, first_layer, training
 }
 criterion_main!(benches);

@@ -34,8 +34,12 @@ pub struct Measurement {
     pub iteration_ms: f64,
     /// Floating-point operations of a dense computation, per second.
     pub gflops: f64,
-    /// The same as a fraction of the machine's measured peak with that many threads.
+    /// The same as a fraction of the machine's measured peak with that many threads. What is skipped counts: it may be more than 1.
     pub of_peak: f64,
+    /// Of the training step alone.
+    pub train_of_peak: f64,
+    /// Of the evaluation alone.
+    pub eval_of_peak: f64,
     /// Largest memory of this process so far, in MiB, where the system tells.
     pub peak_memory_mib: Option<f64>,
 }
@@ -104,11 +108,12 @@ impl Workload {
         let times = pool.install(|| self.spec.settings.model.visit(time))?;
         let [train_ms, eval_ms, iteration_ms] = times.map(median);
         let batch = self.spec.settings.batch;
-        // Backward costs twice a forward pass.
-        let flops = self.flops * (3 * batch + self.evaluated) as f64;
-        let gflops = flops / iteration_ms / 1e6;
+        // Of so many images forward; backward costs twice as much.
+        let gflops = |images: usize, ms: f64| self.flops * images as f64 / ms / 1e6;
+        let all = gflops(3 * batch + self.evaluated, iteration_ms);
         // The machine's peak, whatever kernels are forced.
         let fastest = InstructionSet::available().pop().unwrap_or(InstructionSet::PORTABLE);
+        let peak = peak::fma_gflops(fastest) * threads as f64;
         Ok(Measurement {
             workload: self.name,
             threads,
@@ -117,8 +122,10 @@ impl Workload {
             train_ms,
             eval_ms,
             iteration_ms,
-            gflops,
-            of_peak: gflops / (peak::fma_gflops(fastest) * threads as f64),
+            gflops: all,
+            of_peak: all / peak,
+            train_of_peak: gflops(3 * batch, train_ms) / peak,
+            eval_of_peak: gflops(self.evaluated, eval_ms) / peak,
             peak_memory_mib: peak_memory_mib(),
         })
     }

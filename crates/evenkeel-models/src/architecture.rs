@@ -2,7 +2,8 @@
 
 use std::fmt::Debug;
 
-use burn::tensor::{Device, Tensor};
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Int, Tensor};
 use evenkeel::nn::Modulated;
 use evenkeel::optim::LayerInputs;
 use rand::Rng;
@@ -62,6 +63,8 @@ pub trait Architecture: Modulated + Sized + Send + 'static {
     type Config: Serialize + DeserializeOwned + Default + Clone + PartialEq + Debug + Send + Sync + 'static;
     /// How it is evaluated: kernels of its own, or [`ForwardPass`](crate::ForwardPass).
     type Evaluator: Evaluator<Self>;
+    /// How the gradients of its cross-entropy are computed: kernels of its own, or [`ByAutodiff`](crate::ByAutodiff).
+    type Trainer: Trainer<Self>;
 
     /// What is wrong with the keys, as (key, reason).
     fn check(config: &Self::Config) -> Result<(), (&'static str, String)>;
@@ -138,4 +141,28 @@ pub trait Evaluator<N>: Default + Send {
 
     /// Logits, image by image.
     fn logits(&mut self, snapshot: Self::Snapshot, images: &Self::Images) -> Vec<f32>;
+}
+
+/// What one pass forward and backward over a batch gives.
+pub struct Pass {
+    /// Mean cross-entropy.
+    pub loss: f64,
+    /// Mean output entropy in nats.
+    pub entropy: f64,
+    /// Rows whose label has the largest logit.
+    pub hits: usize,
+    /// Of the loss with respect to the base weights.
+    pub gradients: GradientsParams,
+}
+
+/// How the gradients of a network's mean cross-entropy are computed in training mode, with memory that is kept between steps.
+pub trait Trainer<N>: Default + Send {
+    /// Flattened images `[batch, pixels]` and their labels, forward and backward; `None` where autodiff has to do it.
+    fn pass(
+        &mut self,
+        network: &N,
+        x: &Tensor<2>,
+        labels: &Tensor<1, Int>,
+        shape: InputShape,
+    ) -> Option<Pass>;
 }

@@ -33,11 +33,12 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | [`architecture`] | the traits of a network, its evaluation and its frozen part |
+//! | [`architecture`] | the traits of a network, its evaluation, its training and its frozen part |
 //! | [`state_dict`] | weights with the names and shapes of PyTorch |
 //! | [`ops`] | the kernels of `evenkeel-kernels` as Burn operations with backward passes of their own |
 
 pub mod architecture;
+mod by_autodiff;
 mod forward_pass;
 mod gain_linear;
 pub mod ops;
@@ -46,7 +47,8 @@ pub mod ops;
 mod registry;
 pub mod state_dict;
 
-pub use architecture::{Architecture, Evaluator, Frozen, InputShape, NetworkSize};
+pub use architecture::{Architecture, Evaluator, Frozen, InputShape, NetworkSize, Pass, Trainer};
+pub use by_autodiff::ByAutodiff;
 pub use forward_pass::{FlatImages, ForwardPass};
 pub use gain_linear::GainLinear;
 pub use registry::*;

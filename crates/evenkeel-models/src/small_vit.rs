@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::architecture::{Architecture, BACKBONE, Frozen, HEAD, InputShape, NetworkSize};
 use crate::state_dict::StateDict;
-use crate::{ForwardPass, GainLinear};
+use crate::{ByAutodiff, ForwardPass, GainLinear};
 
 /// Standard deviation of the initial positions.
 const POSITION_STD: f64 = 0.02;
@@ -208,6 +208,7 @@ impl Architecture for SmallVit {
 
     type Config = SmallVitConfig;
     type Evaluator = ForwardPass;
+    type Trainer = ByAutodiff;
 
     fn check(config: &SmallVitConfig) -> Result<(), (&'static str, String)> {
         let SmallVitConfig { patch, width, depth, heads } = *config;

@@ -102,6 +102,10 @@ impl Feedback<Mlp> for Step<'_> {
         Ok(pass(model, self.own(), self.of.replayed, objective))
     }
 
+    fn labels(&self) -> Tensor<1, Int> {
+        self.own().1
+    }
+
     fn logits(&mut self, model: &Mlp) -> Tensor<2> {
         model.valid().forward(self.own().0.inner())
     }

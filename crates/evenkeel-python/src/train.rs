@@ -121,6 +121,10 @@ impl Feedback<Mlp> for Batch {
         Ok(Gradients { loss: value, entropy, of: GradientsParams::from_grads(loss.backward(), model) })
     }
 
+    fn labels(&self) -> Tensor<1, Int> {
+        self.y.clone()
+    }
+
     fn logits(&mut self, model: &Mlp) -> Tensor<2> {
         model.valid().forward(self.x.clone().inner())
     }

@@ -13,7 +13,7 @@
 //! ```
 
 use burn::backend::flex::FlexTensor;
-use burn::backend::{BackendTensor, DispatchTensor, DispatchTensorKind};
+use burn::backend::{BackendTensor, DispatchAutodiffContext, DispatchTensor, DispatchTensorKind};
 use burn::tensor::{DType, Tensor};
 
 /// The tensor as the CPU backend has it; `None` on other devices. Autodiff's record of the tensor is left behind.
@@ -34,6 +34,18 @@ pub fn flex<const D: usize>(tensor: Tensor<D>) -> Option<FlexTensor> {
         #[allow(unreachable_patterns)] // other backends exist with other features of Burn
         _ => None,
     }
+}
+
+/// A tensor of the CPU backend as any code of Burn takes it, without autodiff.
+///
+/// ```
+/// use burn::{backend::flex::FlexTensor, tensor::TensorData};
+/// let ones = evenkeel::cpu::tensor::<1>(FlexTensor::from_data(TensorData::from([1.0_f32, 1.0])));
+/// assert_eq!(ones.sum().into_scalar::<f32>(), 2.0);
+/// ```
+pub fn tensor<const D: usize>(tensor: FlexTensor) -> Tensor<D> {
+    let kind = DispatchTensorKind::Flex(BackendTensor::Float(tensor));
+    Tensor::from_dispatch(DispatchTensor { kind, autodiff: DispatchAutodiffContext::Disabled })
 }
 
 /// The numbers of a tensor as contiguous `f32`, copied only from other devices.

@@ -1,5 +1,6 @@
 //! A training batch that is mostly background, and the two products that its first layer needs.
 
+use super::gradient::{Columns, Entry, Gradient, RowSum};
 use super::rows::{ROWS, SparseRows, masks, set_bits};
 use super::tile::{self, strips};
 use crate::instruction_set::InstructionSet;
@@ -9,10 +10,7 @@ use rayon::prelude::*;
 
 /// Groups of rows, or columns, that one task works on.
 const GROUPS: usize = 4;
-const COLUMNS: usize = 56;
-
-/// Vectors of outputs that the gradient accumulates at once: with 128 rows, what they read of `dy` fits the first-level cache.
-const WIDTH: usize = 5;
+pub(super) const COLUMNS: usize = 56;
 
 /// A matrix `x` of `[rows][columns]` whose entries mostly equal one number, ready for `x·W` and `xᵀ·dy`.
 ///
@@ -31,8 +29,8 @@ pub struct SparseBatch {
     rows: SparseRows,
     /// For each column, where its entries begin; one more at the end.
     starts: Vec<u32>,
-    /// Row of each entry, and its value less the background.
-    entries: Vec<(u32, f32)>,
+    /// Entries of all columns, by the position that their rows have in `rows`.
+    entries: Vec<Entry>,
 }
 
 impl SparseBatch {
@@ -63,10 +61,13 @@ impl SparseBatch {
         }
         let mut next = starts.clone();
         let mut entries = vec![(0, 0.0); starts[columns] as usize];
-        for (row, mask) in masks.chunks_exact(words).enumerate() {
-            for column in set_bits(mask) {
+        for (position, &row) in
+            rows.origin().iter().enumerate().filter(|(_, row)| (**row as usize) < rows.rows())
+        {
+            let row = row as usize;
+            for column in set_bits(&masks[row * words..][..words]) {
                 let at = &mut next[column];
-                entries[*at as usize] = (row as u32, x[row * columns + column] - background);
+                entries[*at as usize] = (position as u32, x[row * columns + column] - background);
                 *at += 1;
             }
         }
@@ -82,7 +83,8 @@ impl SparseBatch {
     pub fn product(&self, set: InstructionSet, weights: &[f32], y: &mut [f32]) {
         let outputs = self.outputs(set, weights.len());
         assert_eq!(y.len(), self.rows.rows() * outputs, "y of {} rows", self.rows.rows());
-        let base = simd::run(set, Base { weights, outputs, background: self.rows.background() });
+        let base = RowSum { rows: weights, width: outputs, factor: self.rows.background() };
+        let base = simd::run(set, base);
         let groups: Vec<usize> = (0..self.rows.groups()).collect();
         let parts: Vec<Vec<f32>> = groups
             .par_chunks(GROUPS)
@@ -100,11 +102,38 @@ impl SparseBatch {
     pub fn gradient(&self, set: InstructionSet, dy: &[f32], dw: &mut [f32]) {
         let outputs = self.outputs(set, dw.len());
         assert_eq!(dy.len(), self.rows.rows() * outputs, "dy of {} rows", self.rows.rows());
-        let base = simd::run(set, Base { weights: dy, outputs, background: self.rows.background() });
+        // In the order of the entries; rows that only fill up a group have none.
+        let mut packed = vec![0.0; self.rows.origin().len() * outputs];
+        for (to, &row) in packed.chunks_exact_mut(outputs).zip(self.rows.origin()) {
+            if let Some(from) = dy.chunks_exact(outputs).nth(row as usize) {
+                to.copy_from_slice(from);
+            }
+        }
+        let base = simd::run(set, self.gradient_base(&packed, outputs));
         dw.par_chunks_mut(COLUMNS * outputs).enumerate().for_each(|(i, dw)| {
-            let starts = &self.starts[i * COLUMNS..];
-            simd::run(set, Gradient { entries: &self.entries, starts, dy, base: &base, dw });
+            let columns = self.columns(i * COLUMNS);
+            simd::run(set, Gradient { columns, dy: &packed, base: &base, scale: 1.0, dw });
         });
+    }
+
+    /// The rows, in groups.
+    pub(super) fn rows(&self) -> &SparseRows {
+        &self.rows
+    }
+
+    /// The entries of the columns from `first` on.
+    pub(super) fn columns(&self, first: usize) -> Columns<'_> {
+        Columns {
+            entries: &self.entries,
+            starts: &self.starts[first..self.starts.len() - 1],
+            ends: &self.starts[first + 1..],
+            rows: self.rows.origin().len(),
+        }
+    }
+
+    /// What the gradient of a column without entries is, from `dy` of so many outputs in the order of the packed rows.
+    pub(super) fn gradient_base<'a>(&self, dy: &'a [f32], outputs: usize) -> RowSum<'a> {
+        RowSum { rows: dy, width: outputs, factor: self.rows.background() }
     }
 
     fn outputs(&self, set: InstructionSet, weights: usize) -> usize {
@@ -112,64 +141,6 @@ impl SparseBatch {
         assert!(outputs > 0 && outputs * self.rows.columns() == weights, "weights of whole rows");
         assert!(Self::supports(set, outputs), "{outputs} outputs are not whole vectors");
         outputs
-    }
-}
-
-/// So many vectors, [`WIDTH`] at a time while there are as many, then one by one: the first of each step, and how many.
-fn wide_then_single(vectors: usize) -> impl Iterator<Item = (usize, usize)> {
-    let single = vectors / WIDTH * WIDTH;
-    let wide = (0..single).step_by(WIDTH).map(|first| (first, WIDTH));
-    wide.chain((single..vectors).map(|first| (first, 1)))
-}
-
-/// `background · Σ_k weights[k]`: what every result would be without any entry.
-struct Base<'a> {
-    weights: &'a [f32],
-    outputs: usize,
-    background: f32,
-}
-
-impl Kernel for Base<'_> {
-    type Output = Vec<f32>;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) -> Vec<f32> {
-        let mut base = vec![0.0; self.outputs];
-        if self.background == 0.0 {
-            return base;
-        }
-        for (first, width) in wide_then_single(self.outputs / S::LANES) {
-            with_width!(width in [WIDTH] or 1, W => self.sum::<S, W>(s, first * S::LANES, &mut base));
-        }
-        base
-    }
-}
-
-impl Base<'_> {
-    /// `W` vectors, from `at` on.
-    #[inline(always)]
-    fn sum<S: Simd, const W: usize>(&self, s: S, at: usize, base: &mut [f32]) {
-        // Four partial sums: shorter chains, smaller rounding errors.
-        let mut sums = [[s.zero(); W]; 4];
-        let add = |sums: &mut [S::V; W], row: &[f32]| {
-            for (v, sum) in sums.iter_mut().enumerate() {
-                *sum = s.add(*sum, s.get(row, at + v * S::LANES));
-            }
-        };
-        let mut fours = self.weights.chunks_exact(4 * self.outputs);
-        for four in &mut fours {
-            for (i, sums) in sums.iter_mut().enumerate() {
-                add(sums, &four[i * self.outputs..][..self.outputs]);
-            }
-        }
-        for (sums, row) in sums.iter_mut().zip(fours.remainder().chunks_exact(self.outputs)) {
-            add(sums, row);
-        }
-        let background = s.splat(self.background);
-        for v in 0..W {
-            let sum = s.add(s.add(sums[0][v], sums[1][v]), s.add(sums[2][v], sums[3][v]));
-            s.put(s.mul(background, sum), base, at + v * S::LANES);
-        }
     }
 }
 
@@ -212,58 +183,6 @@ impl Product<'_> {
             for (v, sum) in tile.into_iter().enumerate() {
                 let at = at + v * S::LANES;
                 s.put(s.add(sum, s.get(self.base, at)), row, at);
-            }
-        }
-    }
-}
-
-/// `xᵀ·dy` of some columns of `x`.
-struct Gradient<'a> {
-    entries: &'a [(u32, f32)],
-    /// Of these columns, and one more.
-    starts: &'a [u32],
-    dy: &'a [f32],
-    base: &'a [f32],
-    dw: &'a mut [f32],
-}
-
-impl Kernel for Gradient<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(mut self, s: S) {
-        for (first, width) in wide_then_single(self.base.len() / S::LANES) {
-            with_width!(width in [WIDTH] or 1, W => self.columns::<S, W>(s, first * S::LANES));
-        }
-    }
-}
-
-impl Gradient<'_> {
-    /// `W` vectors of outputs, from `at` on, of every column. Two entries at a time, each with sums of its own.
-    #[inline(always)]
-    fn columns<S: Simd, const W: usize>(&mut self, s: S, at: usize) {
-        let outputs = self.base.len();
-        for (c, dw) in self.dw.chunks_exact_mut(outputs).enumerate() {
-            let entries = &self.entries[self.starts[c] as usize..self.starts[c + 1] as usize];
-            let mut even: [S::V; W] = std::array::from_fn(|v| s.get(self.base, at + v * S::LANES));
-            let mut odd = [s.zero(); W];
-            let mut pairs = entries.chunks_exact(2);
-            for pair in &mut pairs {
-                for (sums, &(row, value)) in [&mut even, &mut odd].into_iter().zip(pair) {
-                    let (value, from) = (s.splat(value), row as usize * outputs + at);
-                    for (v, sum) in sums.iter_mut().enumerate() {
-                        *sum = s.fma(value, s.get(self.dy, from + v * S::LANES), *sum);
-                    }
-                }
-            }
-            for &(row, value) in pairs.remainder() {
-                let (value, from) = (s.splat(value), row as usize * outputs + at);
-                for (v, sum) in even.iter_mut().enumerate() {
-                    *sum = s.fma(value, s.get(self.dy, from + v * S::LANES), *sum);
-                }
-            }
-            for (v, (a, b)) in even.into_iter().zip(odd).enumerate() {
-                s.put(s.add(a, b), dw, at + v * S::LANES);
             }
         }
     }

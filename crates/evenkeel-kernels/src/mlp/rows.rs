@@ -94,7 +94,8 @@ impl SparseRows {
         packed
     }
 
-    /// A group around `first`: again and again the free row that adds the fewest new columns.
+    /// A group around `first`: again and again the free row that differs least from the columns of the group so far. (The one that adds
+    /// the fewest would fill the groups of dense rows up with sparse ones.)
     fn push_group(&mut self, x: &[f32], masks: &[u64], words: usize, first: u32, free: &mut Vec<u32>) {
         let mask = |row: u32| &masks[row as usize * words..][..words];
         let mut union = mask(first).to_vec();
@@ -157,7 +158,7 @@ impl SparseRows {
     }
 }
 
-/// Which of the free rows adds the fewest columns to the union; the first of several. A kernel only for the sake of the
+/// Which of the free rows differs from the union in the fewest columns; the first of several. A kernel only for the sake of the
 /// instruction that counts bits.
 struct Closest<'a> {
     masks: &'a [u64],
@@ -174,12 +175,12 @@ impl Kernel for Closest<'_> {
         let (mut best, mut fewest) = (0, u32::MAX);
         for (i, &row) in self.free.iter().enumerate() {
             let mask = &self.masks[row as usize * self.words..][..self.words];
-            let mut added = 0;
+            let mut differing = 0;
             for (m, u) in mask.iter().zip(self.union) {
-                added += (m & !u).count_ones();
+                differing += (m ^ u).count_ones();
             }
-            if added < fewest {
-                (best, fewest) = (i, added);
+            if differing < fewest {
+                (best, fewest) = (i, differing);
             }
         }
         best

@@ -1,5 +1,6 @@
 //! All layers of a perceptron, group by group.
 
+use super::active::Active;
 use super::panels::{PackedLayer, PackedLayers, Panel};
 use super::rows::{ROWS, SparseRows};
 use super::tile;
@@ -135,42 +136,6 @@ impl Block<'_> {
                 }
             }
         }
-    }
-}
-
-/// The units of each group that are not silent in all of its rows.
-#[derive(Default)]
-struct Active {
-    /// For each group, where its units begin; one more at the end.
-    starts: Vec<usize>,
-    units: Vec<u32>,
-}
-
-impl Active {
-    /// Looks through the activations of so many groups, with so many units per row. None of them is negative.
-    #[inline(always)]
-    fn find<S: Simd>(&mut self, s: S, x: &[f32], groups: usize, units: usize) {
-        let whole = units.next_multiple_of(S::LANES);
-        let mut count = 0;
-        self.starts.clear();
-        self.starts.push(count);
-        self.units.resize(groups * whole + S::LANES, 0);
-        for group in 0..groups {
-            for first in (0..units).step_by(S::LANES) {
-                let row = |r: usize| s.get(x, ROWS * (group * whole + first) + r * S::LANES);
-                let sum = (1..ROWS).fold(row(0), |sum, r| s.add(sum, row(r)));
-                count = s.append_positive(sum, first as u32, &mut self.units, count);
-            }
-            // Nothing behind the last unit has an activation; but nothing unsafe may rest on that.
-            while count > self.starts[group] && self.units[count - 1] as usize >= units {
-                count -= 1;
-            }
-            self.starts.push(count);
-        }
-    }
-
-    fn of(&self, group: usize) -> &[u32] {
-        &self.units[self.starts[group]..self.starts[group + 1]]
     }
 }
 

@@ -64,3 +64,34 @@ pub(crate) unsafe fn active<S: Simd, const V: usize>(
     }
     sums
 }
+
+/// `Σ_u x[r][u] · weights[u][at..]` over some units `u` of the layer before, for a group's rows of `width` activations each and `V` vectors
+/// of outputs, with rows of `stride` weights.
+///
+/// # Safety
+/// For every unit, `u < width`, `u · stride + at + V · LANES <= weights.len()`, and `x` has [`ROWS`] rows of `width`.
+#[inline(always)]
+pub(crate) unsafe fn units<S: Simd, const V: usize>(
+    s: S,
+    units: &[u32],
+    (x, width): (&[f32], usize),
+    weights: &[f32],
+    stride: usize,
+    at: usize,
+) -> [[S::V; V]; ROWS] {
+    let mut sums = [[s.zero(); V]; ROWS];
+    for &unit in units {
+        let unit = unit as usize;
+        let at = unit * stride + at;
+        // SAFETY: the caller promises that the unit's vectors lie in the weights.
+        let w: [S::V; V] = std::array::from_fn(|v| unsafe { s.load(weights, at + v * S::LANES) });
+        for (r, sums) in sums.iter_mut().enumerate() {
+            // SAFETY: the caller promises the unit's activations in every row.
+            let x = s.splat(unsafe { *x.get_unchecked(r * width + unit) });
+            for (sum, w) in sums.iter_mut().zip(w) {
+                *sum = s.fma(x, w, *sum);
+            }
+        }
+    }
+    sums
+}

@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn describe(m: &Measurement) -> String {
     format!(
-        "{}, {} threads, {}: {:.2} ms per iteration (train {} images {:.2}, eval {} images {:.2}); {:.0} GFLOP/s-equivalent, {:.2} of the FMA peak{}\n",
+        "{}, {} threads, {}: {:.2} ms per iteration (train {} images {:.2}, eval {} images {:.2}); {:.0} GFLOP/s-equivalent, {:.2} of the FMA peak (train {:.2}, eval {:.2}){}\n",
         m.workload,
         m.threads,
         InstructionSet::active().name(),
@@ -77,6 +77,8 @@ fn describe(m: &Measurement) -> String {
         m.eval_ms,
         m.gflops,
         m.of_peak,
+        m.train_of_peak,
+        m.eval_of_peak,
         m.peak_memory_mib.map(|mib| format!("; {mib:.0} MiB at most")).unwrap_or_default()
     )
 }

@@ -4,7 +4,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor};
 use evenkeel::entropy::mean_entropy;
 use evenkeel::optim::{Feedback, Gradients, LayerInputs, NotFinite, Objective, Outputs};
-use evenkeel_models::{Architecture, Frozen, InputShape};
+use evenkeel_models::{Architecture, Frozen, InputShape, Pass, Trainer};
 
 use super::batches::Draw;
 
@@ -20,10 +20,11 @@ pub struct Seen {
 }
 
 /// The batch of an iteration, and the way to others.
-pub(crate) struct BatchFeedback<'a, N> {
+pub(crate) struct BatchFeedback<'a, N: Architecture> {
     pub(super) batch: (Tensor<2>, Tensor<1, Int>),
     pub(super) shape: InputShape,
     pub(super) frozen: Option<&'a dyn Frozen<N>>,
+    pub(super) trainer: &'a mut N::Trainer,
     pub(super) with_accuracy: bool,
     /// What the first pass saw.
     pub(super) seen: Option<Seen>,
@@ -32,6 +33,24 @@ pub(crate) struct BatchFeedback<'a, N> {
 }
 
 impl<N: Architecture> BatchFeedback<'_, N> {
+    /// Gradients of the cross-entropy, as the network's trainer computes them or by autodiff.
+    fn cross_entropy(
+        &mut self,
+        model: &N,
+        (x, labels): (Tensor<2>, Tensor<1, Int>),
+        replayed: usize,
+    ) -> (Seen, Option<GradientsParams>) {
+        let by_trainer = match self.frozen {
+            Some(_) => None,
+            None => self.trainer.pass(model, &x, &labels, self.shape),
+        };
+        let Some(Pass { loss, entropy, hits, gradients }) = by_trainer else {
+            return self.pass(model, (x, labels), replayed, &mut Objective::cross_entropy);
+        };
+        let accuracy = self.with_accuracy.then(|| percentage(hits, labels.dims()[0]));
+        (Seen { loss, entropy, accuracy }, loss.is_finite().then_some(gradients))
+    }
+
     /// Forward with W = g·w, and backward.
     fn pass(
         &self,
@@ -69,6 +88,16 @@ impl<N: Architecture> Feedback<N> for BatchFeedback<'_, N> {
         checked(passed)
     }
 
+    fn gradients(&mut self, model: &N) -> Result<Gradients, NotFinite> {
+        let passed = self.cross_entropy(model, self.batch.clone(), self.draw.replayed());
+        self.seen.get_or_insert(passed.0);
+        checked(passed)
+    }
+
+    fn labels(&self) -> Tensor<1, Int> {
+        self.batch.1.clone()
+    }
+
     fn logits(&mut self, model: &N) -> Tensor<2> {
         model.valid().forward_still(self.batch.0.clone().inner(), self.shape)
     }
@@ -79,7 +108,7 @@ impl<N: Architecture> Feedback<N> for BatchFeedback<'_, N> {
 
     fn gradients_on_old_tasks(&mut self, model: &N) -> Result<Option<Gradients>, NotFinite> {
         let old = self.draw.of_old_tasks(self.draw.batch(), self.device);
-        old.map(|batch| checked(self.pass(model, batch, 0, &mut Objective::cross_entropy))).transpose()
+        old.map(|batch| checked(self.cross_entropy(model, batch, 0))).transpose()
     }
 
     fn layer_inputs_on_old_tasks(&mut self, model: &N, examples: usize) -> Option<Vec<LayerInputs>> {
@@ -97,5 +126,9 @@ fn batch_accuracy(logits: &Tensor<2>, y: &Tensor<1, Int>) -> f64 {
     let [batch, _] = logits.dims();
     let predicted = logits.clone().argmax(1).reshape([batch]);
     let hits: i64 = predicted.equal(y.clone()).int().sum().into_scalar();
-    100.0 * hits as f64 / batch as f64
+    percentage(hits as usize, batch)
+}
+
+fn percentage(hits: usize, of: usize) -> f64 {
+    100.0 * hits as f64 / of as f64
 }

@@ -34,6 +34,8 @@ pub struct Learner<N: Architecture> {
     method: Box<dyn Method<N>>,
     /// All but the head, as it was when it was frozen.
     frozen: Option<Box<dyn Frozen<N>>>,
+    /// Its memory for gradients; no part of what was learnt.
+    trainer: N::Trainer,
     shape: InputShape,
 }
 
@@ -53,7 +55,7 @@ impl<N: Architecture> Learner<N> {
             method = Box::new(Averaged::new(method, EmaConfig::new(decay)));
         }
         let model = N::init(config, shape, data.stream.outputs(), &mut rng, device);
-        Ok(Self { model: method.prepare(model), method, frozen: None, shape })
+        Ok(Self { model: method.prepare(model), method, frozen: None, trainer: N::Trainer::default(), shape })
     }
 
     /// The model that is trained.
@@ -79,11 +81,12 @@ impl<N: Architecture> Learner<N> {
         with_accuracy: bool,
         device: &Device,
     ) -> Result<(Self, Seen), NotFinite> {
-        let Self { model, mut method, frozen, shape } = self;
+        let Self { model, mut method, frozen, mut trainer, shape } = self;
         let mut feedback = BatchFeedback {
             batch,
             shape,
             frozen: frozen.as_deref(),
+            trainer: &mut trainer,
             with_accuracy,
             seen: None,
             draw,
@@ -91,7 +94,7 @@ impl<N: Architecture> Learner<N> {
         };
         let model = method.step(model, &mut feedback)?;
         let seen = feedback.seen.expect("every method asks for the gradients of its batch");
-        Ok((Self { model, method, frozen, shape }, seen))
+        Ok((Self { model, method, frozen, trainer, shape }, seen))
     }
 
     /// Clears the state of the method.

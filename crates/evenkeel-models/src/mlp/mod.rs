@@ -1,6 +1,7 @@
 //! The paper's network for MNIST.
 
 mod evaluator;
+mod trainer;
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, activation::relu};
@@ -15,6 +16,7 @@ use crate::architecture::{Architecture, InputShape, NetworkSize};
 use crate::state_dict::StateDict;
 
 pub use evaluator::{MlpEvaluator, MlpSnapshot};
+pub use trainer::MlpTrainer;
 
 /// Standard deviations of the initial weights.
 const HIDDEN_STD: f64 = 0.01;
@@ -97,6 +99,7 @@ impl Architecture for Mlp {
 
     type Config = MlpConfig;
     type Evaluator = MlpEvaluator;
+    type Trainer = MlpTrainer;
 
     fn check(config: &MlpConfig) -> Result<(), (&'static str, String)> {
         let hidden = &config.hidden;

@@ -19,10 +19,10 @@ use evenkeel::nn::Modulated;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::GainLinear;
 use crate::architecture::{Architecture, BACKBONE, Frozen, HEAD, InputShape, NetworkSize};
 use crate::ops::{Blocked, average_pool, residual_block};
 use crate::state_dict::StateDict;
+use crate::{ByAutodiff, GainLinear};
 
 pub use backbone::{Backbone, ConvPlan, ResidualBlock};
 pub use conv_norm::ConvNorm;
@@ -155,6 +155,7 @@ impl Architecture for SlimResNet {
 
     type Config = SlimResNetConfig;
     type Evaluator = ResNetEvaluator;
+    type Trainer = ByAutodiff;
 
     fn check(_: &SlimResNetConfig) -> Result<(), (&'static str, String)> {
         Ok(())

@@ -10,8 +10,8 @@ use super::labels::SeenClasses;
 use super::state::{StateReader, StateWriter};
 use super::update::{norm, scaled_sum};
 use super::{
-    Averaged, Feedback, Gradients, Method, MethodConfig, NamedOptimizer, NotFinite, Objective, OptimError,
-    Rule, RuleOptimizer, SgdState,
+    Averaged, Feedback, Gradients, Method, MethodConfig, NamedOptimizer, NotFinite, OptimError, Rule,
+    RuleOptimizer, SgdState,
 };
 use crate::ema::EmaConfig;
 use crate::gain::{Gain, GainConfig};
@@ -199,13 +199,8 @@ impl<M: Modulated> Method<M> for EvenKeel {
     }
 
     fn step(&mut self, model: M, feedback: &mut dyn Feedback<M>) -> Result<M, NotFinite> {
-        let mut classes = std::mem::take(&mut self.classes);
-        let gradients = feedback.gradients_of(&model, &mut |outputs| {
-            classes.see(&outputs.labels);
-            Objective::cross_entropy(outputs)
-        });
-        self.classes = classes;
-        let gradients = gradients?;
+        self.classes.see(&feedback.labels());
+        let gradients = feedback.gradients(&model)?;
         Ok(self.step(model, gradients, self.classes.count()))
     }
 

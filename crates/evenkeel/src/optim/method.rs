@@ -86,6 +86,9 @@ pub trait Feedback<M> {
         self.gradients_of(model, &mut Objective::cross_entropy)
     }
 
+    /// The right classes of the present batch.
+    fn labels(&self) -> Tensor<1, Int>;
+
     /// Logits of the present batch in evaluation mode and without gradients, for the opinion of other weights.
     fn logits(&mut self, model: &M) -> Tensor<2>;
 
@@ -129,6 +132,7 @@ pub trait Feedback<M> {
 ///         let (value, entropy) = (f64::from(loss.clone().into_scalar::<f32>()), mean_entropy(&logits));
 ///         Ok(Gradients { loss: value, entropy, of: GradientsParams::from_grads(loss.backward(), model) })
 ///     }
+///     fn labels(&self) -> Tensor<1, Int> { self.y.clone() }
 ///     fn logits(&mut self, model: &Model) -> Tensor<2> { model.valid().layer.forward(self.x.clone().inner()) }
 ///     fn draw_again(&mut self) {}
 ///     fn gradients_on_old_tasks(&mut self, _: &Model) -> Result<Option<Gradients>, NotFinite> { Ok(None) }
