@@ -40,6 +40,7 @@
 pub mod batch_norm;
 mod buffer;
 pub mod conv;
+mod correlate;
 pub mod instruction_set;
 pub mod layout;
 pub mod mlp;

@@ -4,7 +4,8 @@ mod common;
 
 use common::{DIRECT, NaiveNorm, WINOGRAD, blocked, error, garbage, random, unblocked, wide};
 use evenkeel_kernels::batch_norm::{self, EPSILON, Gate, Moments, NormGradient, Normaliser};
-use evenkeel_kernels::{BatchShape, ConvShape, Epilogue, InstructionSet, PackedWeights, conv};
+use evenkeel_kernels::conv::{self, Input};
+use evenkeel_kernels::{BatchShape, ConvShape, Epilogue, InstructionSet, PackedWeights};
 use proptest::prelude::*;
 
 /// Runs forward and backward on all instruction sets and compares them with the twin.
@@ -157,7 +158,7 @@ fn the_fused_backward_pass_equals_its_parts() {
             let mut pack = PackedWeights::new();
             pack.pack_forward(set, &conv, &w);
             let mut z = garbage(output.blocked_len(set));
-            let moments = conv::forward_with_moments(set, &conv, &x, &pack, &mut z);
+            let moments = conv::forward_with_moments(set, &conv, Input::Stored(&x), &pack, &mut z);
             let normaliser = Normaliser::of_batch(&moments, &gamma, &beta, EPSILON);
             let gate = Gate::Input;
             let sums = batch_norm::backward_sums(set, &output, &normaliser, &z, &mut dy, gate);
@@ -172,13 +173,67 @@ fn the_fused_backward_pass_equals_its_parts() {
             conv::backward_data(set, &conv, &dz, &pack, &mut dx, epilogue);
 
             let (mut fused_dw, mut fused_dx) = (vec![f32::NAN; w.len()], garbage(x.len()));
-            conv::backward(set, &conv, &x, &gradient, &mut fused_dw, Some((&pack, &mut fused_dx, epilogue)));
+            conv::backward(
+                set,
+                &conv,
+                Input::Stored(&x),
+                &gradient,
+                &mut fused_dw,
+                Some((&pack, &mut fused_dx, epilogue)),
+            );
             assert_eq!(dx[..], fused_dx[..], "{conv:?} on {set:?}");
             // Chunks of tiles may fall differently into the runs: the order of a few sums differs.
             assert!(error(&fused_dw, &wide(&dw)) <= DIRECT, "{conv:?} on {set:?}");
             let mut alone = vec![f32::NAN; w.len()];
-            conv::backward(set, &conv, &x, &gradient, &mut alone, None);
+            conv::backward(set, &conv, Input::Stored(&x), &gradient, &mut alone, None);
             assert_eq!(alone, fused_dw);
+        }
+    }
+}
+
+#[test]
+fn an_input_that_is_normalised_on_the_fly_is_the_stored_one() {
+    for conv in [
+        ConvShape::three(BatchShape::new(150, 10, 8, 8), 10, 1),
+        ConvShape::three(BatchShape::new(40, 10, 4, 4), 10, 1),
+        ConvShape::three(BatchShape::new(70, 4, 6, 5), 7, 2),
+        ConvShape::one(BatchShape::new(70, 4, 6, 5), 7, 2),
+    ] {
+        let (input, output) = (conv.input(), conv.output());
+        let w = random(1, conv.weight_len());
+        for (set, relu) in InstructionSet::available().into_iter().flat_map(|set| [(set, true), (set, false)])
+        {
+            let z = blocked(set, &input, &random(2, input.batch * input.image_len()));
+            let (gamma, beta) = (random(3, input.channels), random(4, input.channels));
+            let before = Normaliser::of_batch(&Moments::of(set, &input, &z), &gamma, &beta, EPSILON);
+            let mut x = garbage(z.len());
+            batch_norm::normalise(set, &input, &before, &z, None, relu, &mut x);
+            let dy = blocked(set, &output, &random(5, output.batch * output.image_len()));
+
+            let everything = |x: Input<'_>| {
+                let mut pack = PackedWeights::new();
+                pack.pack_forward(set, &conv, &w);
+                let mut z = garbage(output.blocked_len(set));
+                let moments = conv::forward_with_moments(set, &conv, x, &pack, &mut z);
+                let (gamma, beta) = (random(6, output.channels), random(7, output.channels));
+                let normaliser = Normaliser::of_batch(&moments, &gamma, &beta, EPSILON);
+                let (gate, mut dy) = (Gate::Input, dy.clone());
+                let sums = batch_norm::backward_sums(set, &output, &normaliser, &z, &mut dy, gate);
+                let gradient = NormGradient { normaliser: &normaliser, sums: &sums, z: &z, dy: &dy, gate };
+                pack.pack_backward(set, &conv, &w);
+                let (mut dw, mut dx) = (vec![f32::NAN; w.len()], garbage(input.blocked_len(set)));
+                let into = Some((&pack, &mut dx[..], Epilogue::default()));
+                let before = conv::backward(set, &conv, x, &gradient, &mut dw, into);
+                (z, dw, dx, before)
+            };
+            let (z_stored, dw_stored, mut dx_stored, none) = everything(Input::Stored(&x));
+            let on_the_fly = Input::Normalised { z: &z, normaliser: &before, relu };
+            let (z_fused, dw_fused, dx_fused, sums) = everything(on_the_fly);
+            assert!(none.is_none());
+            assert_eq!((&z_stored[..], &dw_stored, &dx_stored[..]), (&z_fused[..], &dw_fused, &dx_fused[..]));
+            let gate = if relu { Gate::Input } else { Gate::Open };
+            let expected = batch_norm::backward_sums(set, &input, &before, &z, &mut dx_stored, gate);
+            assert_eq!(sums, Some(expected), "{conv:?} on {set:?}");
         }
     }
 }

@@ -4,9 +4,8 @@ mod common;
 
 use common::{DIRECT, Naive, WINOGRAD, blocked, error, garbage, random, unblocked, wide};
 use evenkeel_kernels::batch_norm::Moments;
-use evenkeel_kernels::{
-    Algorithm, BatchShape, Buffer, ConvShape, Epilogue, InstructionSet, PackedWeights, conv,
-};
+use evenkeel_kernels::conv::{self, Input};
+use evenkeel_kernels::{Algorithm, BatchShape, Buffer, ConvShape, Epilogue, InstructionSet, PackedWeights};
 use proptest::prelude::*;
 
 /// Runs all three passes of a convolution on all instruction sets and compares them with the twin.
@@ -34,7 +33,7 @@ fn agrees(shape: BatchShape, outputs: usize, kernel: usize, stride: usize, algor
 
         pack.pack_forward(set, &conv, &w);
         let mut y = garbage(output.blocked_len(set));
-        let moments = conv::forward_with_moments(set, &conv, &x, &pack, &mut y);
+        let moments = conv::forward_with_moments(set, &conv, Input::Stored(&x), &pack, &mut y);
         report("forward", error(&unblocked(set, &output, &y), &y_expected));
         check_moments(&moments, &Moments::of(set, &output, &y), &output, &y_expected);
 

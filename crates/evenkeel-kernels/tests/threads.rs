@@ -4,7 +4,8 @@ mod common;
 
 use common::{blocked, garbage, random};
 use evenkeel_kernels::batch_norm::{self, EPSILON, Gate, NormGradient, Normaliser};
-use evenkeel_kernels::{BatchShape, ConvShape, Epilogue, InstructionSet, PackedWeights, conv};
+use evenkeel_kernels::conv::{self, Input};
+use evenkeel_kernels::{BatchShape, ConvShape, Epilogue, InstructionSet, PackedWeights};
 
 /// Every number that a convolution and its BatchNorm produce, as bits.
 fn everything(set: InstructionSet, conv: &ConvShape) -> Vec<u64> {
@@ -14,7 +15,7 @@ fn everything(set: InstructionSet, conv: &ConvShape) -> Vec<u64> {
     let mut pack = PackedWeights::new();
     pack.pack_forward(set, conv, &w);
     let mut z = garbage(output.blocked_len(set));
-    let moments = conv::forward_with_moments(set, conv, &x, &pack, &mut z);
+    let moments = conv::forward_with_moments(set, conv, Input::Stored(&x), &pack, &mut z);
     let (gamma, beta) = (random(3, output.channels), random(4, output.channels));
     let normaliser = Normaliser::of_batch(&moments, &gamma, &beta, EPSILON);
     let mut y = garbage(z.len());
@@ -31,7 +32,7 @@ fn everything(set: InstructionSet, conv: &ConvShape) -> Vec<u64> {
     conv::backward_data(set, conv, &dz, &pack, &mut dx, Epilogue::default());
     let (mut fused_dw, mut fused_dx) = (vec![f32::NAN; w.len()], garbage(x.len()));
     let into = Some((&pack, &mut fused_dx[..], Epilogue::default()));
-    conv::backward(set, conv, &x, &gradient, &mut fused_dw, into);
+    conv::backward(set, conv, Input::Stored(&x), &gradient, &mut fused_dw, into);
     let singles = [&z[..], &y, &dz, &dw, &dx, &fused_dw, &fused_dx, &sums.gamma, &sums.beta];
     let wide = moments.sum.iter().chain(&moments.square).map(|v| v.to_bits());
     singles.into_iter().flatten().map(|v| u64::from(v.to_bits())).chain(wide).collect()

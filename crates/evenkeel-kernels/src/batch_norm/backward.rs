@@ -44,8 +44,25 @@ pub fn backward_sums(
     if let Gate::Output(y) = gate {
         shape.check(set, "output", y.len());
     }
-    let (len, channels) = (shape.block_len(set), shape.channels);
-    let task = |(block, dy): (usize, &mut [f32])| {
+    let blocks = dy.par_chunks_mut(shape.block_len(set)).enumerate();
+    let totals: Vec<Vec<f64>> = blocks
+        .map(|(block, dy)| GradientSums::of_block(set, shape, normaliser, z, block, dy, gate))
+        .collect();
+    GradientSums::reduce(shape, &totals)
+}
+
+impl GradientSums {
+    /// `[sum, sum with ẑ]` per channel of one block `dy`, for [`GradientSums::reduce`]; `z` and the gate are those of the whole batch.
+    pub(crate) fn of_block(
+        set: InstructionSet,
+        shape: &BatchShape,
+        normaliser: &Normaliser,
+        z: &[f32],
+        block: usize,
+        dy: &mut [f32],
+        gate: Gate<'_>,
+    ) -> Vec<f64> {
+        let (len, channels) = (shape.block_len(set), shape.channels);
         let part = block * len..(block + 1) * len;
         let y = if let Gate::Output(y) = gate { Some(&y[part.clone()]) } else { None };
         let mut totals = vec![0.0; 2 * channels];
@@ -56,14 +73,17 @@ pub fn backward_sums(
             simd::run(set, Sums { normaliser, z: &z[part], dy, y, gated, tally });
         });
         totals
-    };
-    let tasks: Vec<Vec<f64>> = dy.par_chunks_mut(len).enumerate().map(task).collect();
-    let total =
-        |channel: usize, which: usize| tasks.iter().map(|t| t[2 * channel + which]).sum::<f64>() as f32;
-    GradientSums {
-        beta: (0..channels).map(|c| total(c, 0)).collect(),
-        gamma: (0..channels).map(|c| total(c, 1)).collect(),
-        count: shape.batch * shape.height * shape.width,
+    }
+
+    /// Adds up what [`GradientSums::of_block`] gave for every block, in their order.
+    pub(crate) fn reduce(shape: &BatchShape, blocks: &[Vec<f64>]) -> Self {
+        let total =
+            |channel: usize, which: usize| blocks.iter().map(|b| b[2 * channel + which]).sum::<f64>() as f32;
+        Self {
+            beta: (0..shape.channels).map(|c| total(c, 0)).collect(),
+            gamma: (0..shape.channels).map(|c| total(c, 1)).collect(),
+            count: shape.batch * shape.height * shape.width,
+        }
     }
 }
 

@@ -10,6 +10,9 @@
 //! | `dz` | [`backward_input`] | `z`, `dy` | `dz` |
 //! | or `dz` and the convolution before it | [`conv::backward`](crate::conv::backward) | `z`, `dy`, `x` | `dx` |
 //!
+//! Where only one convolution reads `y`, it need not be stored: [`conv::Input::Normalised`](crate::conv::Input) makes it on the fly, there
+//! and back, and the convolution's backward pass gives `dγ` and `dβ` as well.
+//!
 //! In evaluation [`Normaliser::fold`] moves everything into the weights and bias of the convolution before it.
 
 mod backward;
@@ -20,6 +23,7 @@ mod normaliser;
 pub use backward::{Gate, GradientSums, NormGradient, backward_input, backward_sums};
 pub use moments::Moments;
 pub use normalise::normalise;
+pub(crate) use normalise::normalise_blocks;
 pub use normaliser::Normaliser;
 
 /// PyTorch's default for the number that is added to the variance.

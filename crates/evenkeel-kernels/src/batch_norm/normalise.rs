@@ -24,11 +24,27 @@ pub fn normalise(
     assert_eq!(normaliser.channels(), shape.channels, "one normaliser per channel");
     let len = shape.block_len(set);
     y.par_chunks_mut(len).enumerate().for_each(|(block, y)| {
+        normalise_blocks(set, shape, normaliser, (z, residual), relu, block, y);
+    });
+}
+
+/// [`normalise`] of the whole blocks `y` from block `first` on; `z` and the residual are those of the whole batch.
+pub(crate) fn normalise_blocks(
+    set: InstructionSet,
+    shape: &BatchShape,
+    normaliser: &Normaliser,
+    (z, residual): (&[f32], Option<&[f32]>),
+    relu: bool,
+    first: usize,
+    y: &mut [f32],
+) {
+    let len = shape.block_len(set);
+    for (block, y) in (first..).zip(y.chunks_exact_mut(len)) {
         let part = block * len..(block + 1) * len;
         let residual = residual.map(|r| &r[part.clone()]);
         simd::run(set, Normalise { normaliser, z: &z[part], residual, relu, y: &mut *y });
         clear_padding(y, set.lanes(), shape.images_in(set, block));
-    });
+    }
 }
 
 struct Normalise<'a> {

@@ -28,27 +28,50 @@ struct Taps {
     count: usize,
 }
 
+/// Where the neighbours of a pixel are that are computed with it.
+#[derive(Clone, Copy)]
+enum Towards {
+    /// In the same row.
+    Beside,
+    /// In the same column.
+    Below,
+}
+
 impl Kernel for Direct<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
         let plan = self.plan;
+        assert!(self.output.y.len() == plan.out_height * plan.out_width * plan.outputs * S::LANES);
         let mut pixels = 0;
         for rows in &plan.rows {
             for columns in &plan.columns {
                 if self.output.epilogue.accumulate && rows.taps.len() * columns.taps.len() == 0 {
                     continue;
                 }
-                let interior = columns.interior();
-                for a in 0..rows.count {
+                let (inside, interior) = (rows.interior(), columns.interior());
+                // Two rows at a time, unless sums are gathered: those keep to the order of the pixels.
+                let tallest = if self.output.tally.is_some() { 1 } else { 2 };
+                let mut a = 0;
+                while a < rows.count {
+                    let height = if inside.contains(&a) { (inside.end - a).min(tallest) } else { 1 };
                     let mut b = 0;
                     while b < columns.count {
                         let width = if interior.contains(&b) { (interior.end - b).min(S::WIDTH) } else { 1 };
-                        with_width!(width in [4, 3, 2] or 1, W => self.pixels::<S, W>(s, rows, columns, a, b));
+                        if (height, width) == (2, 1) {
+                            // A pixel without a neighbour beside it would wait for its own sums: it goes with the one below.
+                            self.pixels::<S, 2>(s, rows, columns, (a, b), Towards::Below);
+                        } else {
+                            for a in a..a + height {
+                                with_width!(width in [4, 3, 2] or 1, W =>
+                                    self.pixels::<S, W>(s, rows, columns, (a, b), Towards::Beside));
+                            }
+                        }
                         b += width;
                     }
-                    pixels += columns.count;
+                    a += height;
+                    pixels += height * columns.count;
                     if pixels >= FLUSH {
                         pixels = 0;
                         self.output.flush(s);
@@ -61,18 +84,28 @@ impl Kernel for Direct<'_> {
 }
 
 impl Direct<'_> {
-    /// `W` neighbouring pixels of a row, all output channels. All of them have the same taps.
+    /// `W` neighbouring pixels, all output channels. All of them have the same taps.
     #[inline(always)]
-    fn pixels<S: Simd, const W: usize>(&mut self, s: S, rows: &Axis, columns: &Axis, a: usize, b: usize) {
+    fn pixels<S: Simd, const W: usize>(
+        &mut self,
+        s: S,
+        rows: &Axis,
+        columns: &Axis,
+        (a, b): (usize, usize),
+        towards: Towards,
+    ) {
         let plan = self.plan;
         let pixel = plan.depth * S::LANES;
         let taps = gather(plan, rows, columns, a, b, pixel);
-        let step = columns.in_step * pixel;
+        let (step, out_step) = match towards {
+            Towards::Beside => (columns.in_step * pixel, columns.out_step),
+            Towards::Below => (rows.in_step * plan.in_width * pixel, rows.out_step * plan.out_width),
+        };
         let group_len = plan.kernel * plan.kernel * plan.depth * GROUP;
         let out = (rows.first + a * rows.out_step) * plan.out_width + columns.first + b * columns.out_step;
         for (group, weights) in self.weights.chunks_exact(group_len).enumerate() {
-            // SAFETY: `gather` lists only taps whose input pixel exists for pixel `b`; `W > 1` only in the
-            // interior, where the same holds for the pixels that follow. Every tap reads `depth` channels of
+            // SAFETY: `gather` lists only taps whose input pixel exists for pixel `(a, b)`; `W > 1` only in the interior
+            // of the row (beside) or the column (below), where the same holds for the pixels that follow. Every tap reads `depth` channels of
             // its pixel (merged ones those of neighbouring, existing pixels) and weights within its group.
             let sums = unsafe {
                 multiply::<S, W>(s, self.x, 0, step, weights, &taps.list[..taps.count], taps.depth)
@@ -83,10 +116,10 @@ impl Direct<'_> {
                     break;
                 }
                 let mut written = Written::nothing(s);
-                for (p, &value) in row.iter().enumerate() {
-                    let at = ((out + p * columns.out_step) * plan.outputs + channel) * S::LANES;
-                    self.output.write(s, value, at, channel, &mut written);
-                }
+                let first = (out * plan.outputs + channel) * S::LANES;
+                let places = (first, out_step * plan.outputs * S::LANES);
+                // SAFETY: these are pixels of the output, which is a whole map (asserted in `run`), and `channel` is one of its channels.
+                unsafe { self.output.write(s, *row, places, channel, &mut written) };
                 self.output.count(s, channel, &written);
             }
         }

@@ -1,8 +1,9 @@
 //! Direct weight gradient of one block of images.
 
 use super::shape::ConvShape;
+use crate::correlate::{Pairs, Strided, correlate};
 use crate::simd::{Kernel, Simd};
-use crate::tile::{Strided, correlate};
+
 use std::ops::Range;
 
 /// Pixels whose products are summed in registers before lanes are added up.
@@ -15,7 +16,9 @@ pub(crate) struct DirectGradient<'a> {
     pub(crate) x: &'a [f32],
     /// Gradient of the output block `[H][W][outputs][L]`.
     pub(crate) dy: &'a [f32],
-    /// `[tap][outputs][inputs]`.
+    /// How the gradient of a tap is laid out.
+    pub(crate) pairs: Pairs,
+    /// `[tap][pairs of channels]`.
     pub(crate) gradient: &'a mut [f32],
 }
 
@@ -42,7 +45,7 @@ impl Kernel for DirectGradient<'_> {
         assert!(self.dy.len() == output.height * output.width * out_pixel);
         for top in (0..output.height).step_by(band) {
             let bottom = (top + band).min(output.height);
-            for (tap, gradient) in self.gradient.chunks_exact_mut(conv.outputs * conv.inputs).enumerate() {
+            for (tap, gradient) in self.gradient.chunks_exact_mut(self.pairs.len()).enumerate() {
                 let (ky, kx) = (tap / conv.kernel, tap % conv.kernel);
                 let rows = valid(conv, ky, conv.height, top..bottom);
                 let columns = valid(conv, kx, conv.width, 0..output.width);

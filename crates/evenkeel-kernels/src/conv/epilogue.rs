@@ -32,26 +32,6 @@ impl<'a> Epilogue<'a> {
     pub(crate) fn part(&self, start: usize, len: usize) -> Epilogue<'a> {
         Epilogue { residual: self.residual.map(|r| &r[start..start + len]), ..*self }
     }
-
-    /// Finishes the vector for `y[at..]` of `channel` and writes it; returns what was written.
-    #[inline(always)]
-    fn write<S: Simd>(&self, s: S, v: S::V, y: &mut [f32], at: usize, channel: usize) -> S::V {
-        let mut v = v;
-        if let Some(bias) = self.bias {
-            v = s.add(v, s.splat(bias[channel]));
-        }
-        if let Some(residual) = self.residual {
-            v = s.add(v, s.get(residual, at));
-        }
-        if self.accumulate {
-            v = s.add(v, s.get(y, at));
-        }
-        if self.relu {
-            v = s.relu(v);
-        }
-        s.put(v, y, at);
-        v
-    }
 }
 
 /// Where the results of a convolution go: through the epilogue to the output, and into the tally if there is one.
@@ -76,19 +56,54 @@ impl<S: Simd> Written<S> {
 }
 
 impl Output<'_> {
-    /// Writes one result to `y[at..]`, which belongs to `channel`.
+    /// Writes `W` results of a channel, the first to `y[first..]` and each other one `step` numbers behind.
+    ///
+    /// What the epilogue asks for is looked up once for all of them.
+    ///
+    /// # Safety
+    /// `first + p · step + LANES <= y.len()` for every `p < W`.
     #[inline(always)]
-    pub(crate) fn write<S: Simd>(
+    pub(crate) unsafe fn write<S: Simd, const W: usize>(
         &mut self,
         s: S,
-        value: S::V,
-        at: usize,
+        mut values: [S::V; W],
+        (first, step): (usize, usize),
         channel: usize,
         written: &mut Written<S>,
     ) {
-        let value = self.epilogue.write(s, value, self.y, at, channel);
-        written.total = s.add(written.total, value);
-        written.square = s.fma(value, value, written.square);
+        let Epilogue { bias, residual, accumulate, relu } = self.epilogue;
+        if let Some(bias) = bias {
+            let bias = s.splat(bias[channel]);
+            for v in &mut values {
+                *v = s.add(*v, bias);
+            }
+        }
+        if let Some(residual) = residual {
+            for (p, v) in values.iter_mut().enumerate() {
+                *v = s.add(*v, s.get(residual, first + p * step));
+            }
+        }
+        if accumulate {
+            for (p, v) in values.iter_mut().enumerate() {
+                // SAFETY: promised by the caller.
+                *v = s.add(*v, unsafe { s.load(self.y, first + p * step) });
+            }
+        }
+        if relu {
+            for v in &mut values {
+                *v = s.relu(*v);
+            }
+        }
+        for (p, &v) in values.iter().enumerate() {
+            // SAFETY: promised by the caller.
+            unsafe { s.store(v, self.y, first + p * step) };
+        }
+        if self.tally.is_some() {
+            for &v in &values {
+                written.total = s.add(written.total, v);
+                written.square = s.fma(v, v, written.square);
+            }
+        }
     }
 
     /// Counts what was written to a channel.

@@ -4,6 +4,7 @@ mod backward;
 mod direct;
 mod direct_grad;
 mod epilogue;
+mod input;
 mod pack;
 mod pass;
 mod plan;
@@ -13,6 +14,7 @@ mod weights;
 pub use backward::backward;
 pub use epilogue::Epilogue;
 pub(crate) use epilogue::{Output, Tally, Written};
+pub use input::Input;
 pub use pack::PackedWeights;
 pub use shape::{Algorithm, ConvShape};
 pub use weights::backward_weights;
@@ -34,7 +36,7 @@ pub fn forward(
     y: &mut [f32],
     epilogue: Epilogue<'_>,
 ) {
-    run(&Pass::forward(set, conv, w.for_forward(conv)), x, y, epilogue, false);
+    run(&Pass::forward(set, conv, w.for_forward(conv)), Input::Stored(x), y, epilogue, false);
 }
 
 /// [`forward`] without an epilogue that also gathers the output's [`Moments`] for a BatchNorm, for free:
@@ -42,7 +44,7 @@ pub fn forward(
 pub fn forward_with_moments(
     set: InstructionSet,
     conv: &ConvShape,
-    x: &[f32],
+    x: Input<'_>,
     w: &PackedWeights,
     y: &mut [f32],
 ) -> Moments {
@@ -62,31 +64,32 @@ pub fn backward_data(
     dx: &mut [f32],
     epilogue: Epilogue<'_>,
 ) {
-    run(&Pass::backward(set, conv, w.for_backward(conv)), dy, dx, epilogue, false);
+    run(&Pass::backward(set, conv, w.for_backward(conv)), Input::Stored(dy), dx, epilogue, false);
 }
 
 /// Runs a pass over all blocks; returns `[sum, square]` per channel for every task, in order, if `tally` is
 /// set.
-fn run(pass: &Pass<'_>, x: &[f32], y: &mut [f32], epilogue: Epilogue<'_>, tally: bool) -> Vec<Vec<f64>> {
+fn run(pass: &Pass<'_>, x: Input<'_>, y: &mut [f32], epilogue: Epilogue<'_>, tally: bool) -> Vec<Vec<f64>> {
     let Pass { set, input, output, .. } = *pass;
-    input.check(set, "input", x.len());
+    x.check(set, &input);
     output.check(set, "output", y.len());
     epilogue.check(set, &output);
-    let blocks = pass.blocks_per_task();
-    let (in_len, out_len) = (blocks * input.block_len(set), blocks * output.block_len(set));
+    let (blocks, out_len) = (pass.blocks_per_task(), output.block_len(set));
     let task = |(index, y): (usize, &mut [f32])| {
-        let x = &x[index * in_len..x.len().min((index + 1) * in_len)];
-        let epilogue = epilogue.part(index * out_len, y.len());
-        if !tally {
-            pass.run(x, y, epilogue, None);
-            return Vec::new();
-        }
-        let mut totals = vec![0.0; 2 * output.channels];
-        scratch::with(2 * output.channels * set.lanes(), |lanes| {
-            lanes.fill(0.0);
-            pass.run(x, y, epilogue, Some(Tally { lanes, totals: &mut totals }));
-        });
-        totals
+        let first = index * blocks;
+        let epilogue = epilogue.part(first * out_len, y.len());
+        x.with_blocks(set, &input, first..first + y.len() / out_len, |x| {
+            if !tally {
+                pass.run(x, y, epilogue, None);
+                return Vec::new();
+            }
+            let mut totals = vec![0.0; 2 * output.channels];
+            scratch::with(2 * output.channels * set.lanes(), |lanes| {
+                lanes.fill(0.0);
+                pass.run(x, y, epilogue, Some(Tally { lanes, totals: &mut totals }));
+            });
+            totals
+        })
     };
-    y.par_chunks_mut(out_len).enumerate().map(task).collect()
+    y.par_chunks_mut(blocks * out_len).enumerate().map(task).collect()
 }

@@ -79,6 +79,7 @@ pub(crate) struct Plan {
     /// Channels that are written.
     pub(crate) outputs: usize,
     pub(crate) in_width: usize,
+    pub(crate) out_height: usize,
     pub(crate) out_width: usize,
 }
 
@@ -91,6 +92,7 @@ impl Plan {
             depth: conv.inputs,
             outputs: conv.outputs,
             in_width: conv.width,
+            out_height: conv.output().height,
             out_width: conv.output().width,
         }
     }
@@ -103,6 +105,7 @@ impl Plan {
             depth: conv.outputs,
             outputs: conv.inputs,
             in_width: conv.output().width,
+            out_height: conv.height,
             out_width: conv.width,
         }
     }

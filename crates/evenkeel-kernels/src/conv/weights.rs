@@ -2,6 +2,7 @@
 
 use super::direct_grad::DirectGradient;
 use super::shape::{Algorithm, ConvShape};
+use crate::correlate::Pairs;
 use crate::instruction_set::InstructionSet;
 use crate::winograd::{self, Tiles, WinogradGradient};
 use crate::{scratch, simd};
@@ -38,6 +39,8 @@ pub(crate) struct WeightSums<'a> {
     set: InstructionSet,
     conv: &'a ConvShape,
     tiles: Tiles,
+    /// The pairs of channels of a partial gradient.
+    pairs: Pairs,
     /// Runs of blocks.
     pub(crate) runs: usize,
     /// Parts that the outputs are split into.
@@ -62,11 +65,12 @@ impl<'a> WeightSums<'a> {
         let split = conv.algorithm == Algorithm::Winograd && runs == 1 && conv.outputs.is_multiple_of(2);
         let halves = if split { 2 } else { 1 };
         let tiles = tiles.with_outputs(conv.outputs / halves);
+        let pairs = Pairs::new(set, tiles.outputs, conv.inputs);
         let part_len = match conv.algorithm {
-            Algorithm::Direct => conv.weight_len(),
-            Algorithm::Winograd => winograd::gradient_len(tiles.outputs, conv.inputs),
+            Algorithm::Direct => conv.kernel * conv.kernel * pairs.len(),
+            Algorithm::Winograd => winograd::gradient_len(&pairs),
         };
-        Self { set, conv, tiles, runs, halves, blocks, part_len }
+        Self { set, conv, tiles, pairs, runs, halves, blocks, part_len }
     }
 
     /// Numbers of all partial gradients.
@@ -89,7 +93,7 @@ impl<'a> WeightSums<'a> {
 
     /// Sums over some whole blocks on this thread; adds to `gradient` or overwrites it.
     pub(crate) fn sum(&self, half: usize, x: &[f32], dy: &[f32], gradient: &mut [f32], add: bool) {
-        let (set, conv, tiles) = (self.set, self.conv, self.tiles);
+        let (set, conv, tiles, pairs) = (self.set, self.conv, self.tiles, self.pairs);
         match conv.algorithm {
             Algorithm::Direct => {
                 if !add {
@@ -97,7 +101,7 @@ impl<'a> WeightSums<'a> {
                 }
                 let (in_len, out_len) = (conv.input().block_len(set), conv.output().block_len(set));
                 for (x, dy) in x.chunks_exact(in_len).zip(dy.chunks_exact(out_len)) {
-                    simd::run(set, DirectGradient { conv, x, dy, gradient: &mut *gradient });
+                    simd::run(set, DirectGradient { conv, x, dy, pairs, gradient: &mut *gradient });
                 }
             }
             Algorithm::Winograd => scratch::with(tiles.scratch_len(), |scratch| {
@@ -112,18 +116,18 @@ impl<'a> WeightSums<'a> {
         assert_eq!(dw.len(), self.conv.weight_len(), "weight gradient: {:?}", self.conv);
         match self.conv.algorithm {
             Algorithm::Direct => {
-                let (taps, pairs) =
-                    (self.conv.kernel * self.conv.kernel, self.conv.outputs * self.conv.inputs);
-                for (pair, dw) in dw.chunks_exact_mut(taps).enumerate() {
-                    for (tap, dw) in dw.iter_mut().enumerate() {
-                        *dw = (0..self.runs).map(|run| parts[(run * taps + tap) * pairs + pair]).sum();
+                let (taps, len) = (self.conv.kernel * self.conv.kernel, self.pairs.len());
+                for at in 0..len {
+                    let Some(filter) = self.pairs.filter(at) else { continue };
+                    for (tap, dw) in dw[filter * taps..][..taps].iter_mut().enumerate() {
+                        *dw = (0..self.runs).map(|run| parts[(run * taps + tap) * len + at]).sum();
                     }
                 }
             }
             Algorithm::Winograd => {
                 let parts = parts.par_chunks(self.runs * self.part_len);
                 let halves = parts.zip(dw.par_chunks_mut(self.conv.weight_len() / self.halves));
-                halves.for_each(|(parts, dw)| winograd::unpack_gradient(self.set, parts, self.part_len, dw));
+                halves.for_each(|(parts, dw)| winograd::unpack_gradient(self.set, &self.pairs, parts, dw));
             }
         }
     }

@@ -17,6 +17,8 @@ impl Simd for Avx512 {
     const LANES: usize = 16;
     // Twenty accumulators, four vectors and a broadcast of thirty-two registers.
     const WIDTH: usize = 4;
+    // Twenty sums, four vectors and a broadcast of thirty-two registers.
+    const ROWS: usize = 5;
     // Thirty-one of thirty-two registers. The paper's 400 outputs are five times five vectors.
     const STRIP: usize = 5;
 

@@ -22,6 +22,8 @@ pub(crate) trait Simd: Copy {
     const LANES: usize;
     /// How many vectors a register tile holds beside five broadcast channels (see `tile`).
     const WIDTH: usize;
+    /// How many channels the register tile of weight gradients holds beside [`Simd::WIDTH`] others (see `correlate`).
+    const ROWS: usize;
     /// How many vectors of outputs a perceptron's tile of five rows holds: the accumulators, as many weights and a broadcast must fit
     /// the registers (see `mlp::tile`).
     const STRIP: usize;
@@ -40,6 +42,14 @@ pub(crate) trait Simd: Copy {
     fn positive(self, a: Self::V) -> u32;
     /// The sum over the lanes of each of four vectors.
     fn sums(self, v: [Self::V; 4]) -> [f32; 4];
+
+    /// The sum over the lanes of each of eight vectors, by the same tree as [`Simd::sums`].
+    #[inline(always)]
+    fn sums_of_eight(self, v: [Self::V; 8]) -> [f32; 8] {
+        let [a, b, c, d, e, f, g, h] = v;
+        let ([a, b, c, d], [e, f, g, h]) = (self.sums([a, b, c, d]), self.sums([e, f, g, h]));
+        [a, b, c, d, e, f, g, h]
+    }
 
     /// The vector at `from[at..]`.
     ///
@@ -137,7 +147,7 @@ mod tests {
     struct Probe;
 
     impl Kernel for Probe {
-        type Output = (Vec<f32>, [f32; 4], Vec<u32>);
+        type Output = (Vec<f32>, [f32; 4], [f32; 8], Vec<u32>);
         #[inline(always)]
         fn run<S: Simd>(self, s: S) -> Self::Output {
             let data: Vec<f32> = (0..S::LANES).map(|i| i as f32 - 3.0).collect();
@@ -154,14 +164,16 @@ mod tests {
             let mut positive = vec![7; 2 + S::LANES];
             let count = s.append_positive(x, 100, &mut positive, 2);
             positive.truncate(count);
-            (out, s.sums([x, two, s.zero(), s.mul(x, x)]), positive)
+            let square = s.mul(x, x);
+            let eight = s.sums_of_eight([x, two, s.zero(), square, square, s.add(x, two), x, two]);
+            (out, s.sums([x, two, s.zero(), square]), eight, positive)
         }
     }
 
     #[test]
     fn operations_mean_the_same_on_every_set() {
         for set in InstructionSet::available() {
-            let (out, sums, positive) = run(set, Probe);
+            let (out, sums, eight, positive) = run(set, Probe);
             let n = set.lanes();
             let x: Vec<f32> = (0..n).map(|i| i as f32 - 3.0).collect();
             let expected: Vec<f32> = (0..6 * n)
@@ -176,7 +188,9 @@ mod tests {
             // All lanes but those with −3, −2, −1 and 0, behind what was there.
             let lanes = [7, 7].into_iter().chain(104..100 + n as u32);
             assert_eq!(positive, lanes.collect::<Vec<u32>>(), "{set:?}");
-            assert_eq!(sums, [x.iter().sum(), 2.0 * n as f32, 0.0, square], "{set:?}");
+            let (sum, twos) = (x.iter().sum::<f32>(), 2.0 * n as f32);
+            assert_eq!(sums, [sum, twos, 0.0, square], "{set:?}");
+            assert_eq!(eight, [sum, twos, 0.0, square, square, sum + twos, sum, twos], "{set:?}");
         }
     }
 

@@ -17,6 +17,8 @@ impl Simd for Portable {
     type V = [f32; N];
     const LANES: usize = N;
     const WIDTH: usize = 2;
+    // As on AVX2.
+    const ROWS: usize = 4;
     const STRIP: usize = 2;
 
     #[inline(always)]

@@ -164,6 +164,7 @@ impl WinogradForward<'_> {
         let block = tile.block * tiles.height * tiles.width;
         let (rows, columns) = ((tiles.height - tile.row).min(4), (tiles.width - tile.column).min(4));
         assert!(t < tiles.chunk && POSITIONS * stride <= m.len());
+        assert!((block + tiles.height * tiles.width) * tiles.outputs * S::LANES <= self.output.y.len());
         for channel in 0..tiles.outputs {
             let from = (t * tiles.outputs + channel) * S::LANES;
             let mut half = [[s.zero(); 4]; 6];
@@ -178,13 +179,18 @@ impl WinogradForward<'_> {
             let mut written = Written::nothing(s);
             for i in 0..4 {
                 let row = [half[0][i], half[1][i], half[2][i], half[3][i], half[4][i], half[5][i]];
-                for (j, &value) in transform::output(s, row).iter().enumerate() {
-                    if !FULL && (i >= rows || j >= columns) {
-                        continue;
+                let values = transform::output(s, row);
+                let pixel = block + (tile.row + i) * tiles.width + tile.column;
+                let (first, step) = ((pixel * tiles.outputs + channel) * S::LANES, tiles.outputs * S::LANES);
+                if FULL {
+                    // SAFETY: four pixels of a row of the map, whose block lies in `y` (asserted).
+                    unsafe { self.output.write(s, values, (first, step), channel, &mut written) };
+                } else if i < rows {
+                    for (j, &value) in values[..columns].iter().enumerate() {
+                        let place = (first + j * step, step);
+                        // SAFETY: a pixel inside the map, whose block lies in `y` (asserted).
+                        unsafe { self.output.write(s, [value], place, channel, &mut written) };
                     }
-                    let pixel = block + (tile.row + i) * tiles.width + tile.column + j;
-                    let at = (pixel * tiles.outputs + channel) * S::LANES;
-                    self.output.write(s, value, at, channel, &mut written);
                 }
             }
             self.output.count(s, channel, &written);
@@ -205,6 +211,7 @@ fn product<S: Simd, const W: usize>(
 ) {
     let step = tiles.inputs * S::LANES;
     assert!((t + W) * step <= v.len() && weights.len() >= tiles.inputs * GROUP);
+    assert!((t + W) * tiles.outputs * S::LANES <= m.len());
     let taps = [Tap { input: 0, weight: 0 }];
     // SAFETY: tiles `t..t + W` with all their channels and one group of weights, as asserted.
     let sums = unsafe { multiply::<S, W>(s, v, t * step, step, weights, &taps, tiles.inputs) };
@@ -212,7 +219,8 @@ fn product<S: Simd, const W: usize>(
         let channel = group * GROUP + o;
         if channel < tiles.outputs {
             for (p, &sum) in row.iter().enumerate() {
-                s.put(sum, m, ((t + p) * tiles.outputs + channel) * S::LANES);
+                // SAFETY: one of the channels of tiles `t..t + W`, which `m` holds (asserted).
+                unsafe { s.store(sum, m, ((t + p) * tiles.outputs + channel) * S::LANES) };
             }
         }
     }

@@ -3,8 +3,8 @@
 use super::forward::{Stream, transform_input};
 use super::tiles::{Tile, Tiles};
 use super::{POSITIONS, transform};
+use crate::correlate::{Strided, correlate};
 use crate::simd::{Kernel, Simd};
-use crate::tile::{Strided, correlate};
 
 /// Computes the transformed gradient of some blocks for a range of output channels.
 pub(crate) struct WinogradGradient<'a> {
@@ -20,7 +20,7 @@ pub(crate) struct WinogradGradient<'a> {
     pub(crate) dy: &'a [f32],
     /// Add to the gradient instead of overwriting it.
     pub(crate) add: bool,
-    /// `[36][outputs][inputs]`, planes padded as by [`super::gradient_len`].
+    /// `[36][pairs of channels]`, planes padded as by [`super::gradient_len`].
     pub(crate) gradient: &'a mut [f32],
     /// [`Tiles::scratch_len`] numbers.
     pub(crate) scratch: &'a mut [f32],

@@ -13,7 +13,7 @@ use evenkeel::cpu::contiguous;
 use evenkeel_kernels::{BatchShape, InstructionSet, layout, pool};
 
 use super::activation_memory::{filled, recycle};
-use super::layer::{InputGradient, Layer, Saved, slice};
+use super::layer::{InputGradient, Layer, LayerInput, Saved, slice};
 
 /// What goes around the two convolutions of a residual block.
 #[derive(ExtensionType)]
@@ -100,8 +100,8 @@ impl SavedBlock {
             }
         };
         let residual = contiguous(residual);
-        let (middle, first) = first.forward(x, None);
-        let (y, second) = second.forward(middle, Some(&residual));
+        let first = first.convolve(LayerInput::Stored(contiguous(x)));
+        let (y, second) = second.convolve(first.normalised()).normalise(Some(&residual));
         recycle(residual);
         (y, Self { first, second, shortcut })
     }
@@ -125,7 +125,7 @@ impl Backward<Flex, 4> for ConvNorm {
         let dy = grads.consume::<Flex>(&ops.node);
         let [x, parameters @ ..] = ops.parents.map(|parent| parent.map(|parent| parent.id));
         let wanted = if x.is_some() { InputGradient::New } else { InputGradient::Unwanted };
-        let gradients = ops.state.backward(dy, wanted);
+        let gradients = ops.state.backward(dy, None, wanted);
         recycle(gradients.residual);
         for (node, gradient) in parameters.into_iter().zip(gradients.parameters) {
             register(grads, node, gradient);
@@ -148,26 +148,31 @@ impl<const N: usize> Backward<Flex, N> for ResidualBlock {
         let mut parents = ops.parents.into_iter().map(|parent| parent.map(|parent| parent.id));
         let x = parents.next().flatten();
         let SavedBlock { first, second, shortcut } = ops.state;
-        let second = second.backward(dy, InputGradient::New);
-        let mut parameters = Vec::from(second.parameters);
-        // The gradient of x through the shortcut; the one through the convolutions comes on top.
-        let around = match shortcut {
-            None => InputGradient::AddedTo(second.residual),
+        let second = second.backward(dy, None, InputGradient::New);
+        let middle = second.x.expect("it was wanted");
+        // The gradients of x through the convolutions and around them meet in the kernel that comes last.
+        let (first, around, dx) = match shortcut {
+            None => {
+                let first = first.backward(middle, second.before, InputGradient::AddedTo(second.residual));
+                recycle(first.residual);
+                (first.parameters, None, first.x)
+            }
+            // A shortcut with a stride touches one pixel of four: it comes last and leaves the others alone.
             Some(shortcut) => {
                 let wanted = if x.is_some() { InputGradient::New } else { InputGradient::Unwanted };
-                let shortcut = shortcut.backward(second.residual, wanted);
-                recycle(shortcut.residual);
-                parameters.extend(shortcut.parameters);
-                shortcut.x.map_or(InputGradient::Unwanted, InputGradient::AddedTo)
+                let first = first.backward(middle, second.before, wanted);
+                recycle(first.residual);
+                let wanted = first.x.map_or(InputGradient::Unwanted, InputGradient::AddedTo);
+                let around = shortcut.backward(second.residual, None, wanted);
+                recycle(around.residual);
+                (first.parameters, Some(around.parameters), around.x)
             }
         };
-        let first = first.backward(second.x.expect("it was wanted"), around);
-        recycle(first.residual);
-        let gradients = first.parameters.into_iter().chain(parameters);
+        let gradients = first.into_iter().chain(second.parameters).chain(around.into_iter().flatten());
         for (node, gradient) in parents.zip(gradients) {
             register(grads, node, gradient);
         }
-        if let Some(gradient) = first.x {
+        if let Some(gradient) = dx {
             register(grads, x, gradient);
         }
     }

@@ -8,6 +8,7 @@ mod backend;
 mod blocked;
 mod conv_norm;
 mod layer;
+mod packed_memory;
 mod pool;
 mod sparse_input;
 
