@@ -25,8 +25,8 @@ fn page(runs: &Runs) -> Page {
         paragraphs: vec![
             "EvenKeel with its one setting against NGM-SGD with the paper's setting for each stream where it has one (Rotated MNIST: also with \
              the learning rate that `evenkeel tune` chose on seeds from 1000 on; on Split MNIST it chose the paper's), and against SGD and an \
-             average of its weights at their defaults. EvenKeel's setting was chosen on Split MNIST, Rotated MNIST and the first switch of Split \
-             CIFAR-10 with seeds from 1000 on, and written down before the first run on any other stream (`docs/even-keel.md`)."
+             average of its weights at their defaults. The setting of EvenKeel (version 2) was chosen on Split MNIST, Rotated MNIST and CLINC150 with \
+             seeds from 1000 on, and written down before its first run on any other seed or stream (`docs/even-keel.md`)."
                 .to_string(),
         ],
         claims: runs.lineups.iter().flat_map(against_everybody).collect(),

@@ -25,13 +25,14 @@ const OURS: &str = "even-keel";
 const COLLAPSE: f64 = 5.0;
 
 /// The constants, as the names of their variants begin, and what is multiplied.
-const CONSTANTS: [(&str, &str); 6] = [
+const CONSTANTS: [(&str, &str); 7] = [
     ("lr", "α"),
     ("memory", "1 − γ"),
     ("ceiling", "G − 1"),
     ("half-way", "h₀"),
     ("average", "1 − d"),
     ("calibration", "p, the power of H/L"),
+    ("trust", "τ"),
 ];
 
 /// How the names of variants end, and the factor.
@@ -41,7 +42,7 @@ fn page(runs: &Runs) -> Page {
     Page {
         paragraphs: vec![
             "Without the controller the gain stays at 1, without the average the trained weights are evaluated, without calibration the factor \
-             H/L is left out, without ln C the entropy counts in nats. Each constant is changed alone, by a factor of two and of four both ways; \
+             H/L is left out, without ln C the entropy counts in nats, without trust no step is bounded. Each constant is changed alone, by a factor of two and of four both ways; \
              where the rule has 1 − γ, 1 − d and G − 1, these are multiplied."
                 .to_string(),
             format!(
@@ -62,6 +63,7 @@ fn claims(lineup: &Lineup) -> Vec<Claim> {
         ("no-controller", "knows less of all seen tasks at the end than", Side::Less, ALL_SEEN),
         ("no-calibration", "has a larger gap than", Side::More, DECIDES),
         ("no-ln-c", "has a larger gap than", Side::More, DECIDES),
+        ("no-trust", "knows less of all seen tasks at the end than", Side::Less, ALL_SEEN),
     ];
     let parts = parts.into_iter().filter_map(|(part, says, side, quantity)| {
         let without = lineup.find(part)?;

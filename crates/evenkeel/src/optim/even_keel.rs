@@ -230,3 +230,36 @@ impl<M: Modulated> Method<M> for EvenKeel {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::TensorData;
+
+    use super::*;
+
+    /// Weights of shape `D` after a step of α = .5 with τ = .1 at gain 2.
+    fn moved<const D: usize>(shape: [usize; D], w: [f32; 4], d: [f32; 4]) -> Vec<f32> {
+        let gain = Gain::new(GainConfig::new().check().unwrap());
+        gain.set(2.0);
+        let tensor = |values: [f32; 4]| {
+            Tensor::<D>::from_data(TensorData::new(values.to_vec(), shape), &Device::flex())
+        };
+        let (w, _) = TrustedStep { trust: 0.1, gain }.step(0.5, tensor(w), tensor(d), None);
+        w.into_data().try_to_vec().unwrap()
+    }
+
+    #[test]
+    fn a_step_changes_a_layer_by_a_share_of_its_norm_at_most() {
+        assert_eq!(moved([2, 2], [3.0, 4.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0]), [2.5, 4.0, 0.0, 0.0]);
+        assert_eq!(moved([2, 2], [3.0, 4.0, 0.0, 0.0], [2.5, 0.0, 0.0, 0.0]), [2.5, 4.0, 0.0, 0.0]);
+        // A bias is not bounded, and nothing is divided by the norm of no gradient at all.
+        assert_eq!(moved([4], [3.0, 4.0, 0.0, 0.0], [8.0, 0.0, 0.0, 0.0]), [1.0, 4.0, 0.0, 0.0]);
+        assert_eq!(moved([2, 2], [3.0, 4.0, 0.0, 0.0], [0.0; 4]), [3.0, 4.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_layer_of_zeros_can_move() {
+        let after = moved([2, 2], [0.0; 4], [0.0, 1.0, 0.0, 0.0]);
+        assert!((after[1] + 2e-4).abs() < 1e-9 && after[0] == 0.0, "{after:?}");
+    }
+}
