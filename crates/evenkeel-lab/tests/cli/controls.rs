@@ -126,5 +126,5 @@ fn runs_and_controls_that_are_dense_after_a_switch_and_sparse_later_are_counted_
     let text = flat(&String::from_utf8_lossy(&output.stdout));
     assert!(text.contains("ρ = 1 for 4, then 5") && text.contains("SG of the control"), "{text}");
     let summary = json(&out.path().join("summary.json"));
-    assert_eq!(summary["rows"][0]["seeds"], 2, "{summary:#}");
+    assert_eq!(summary["rankings"][0]["rows"][0]["gap"]["n"], 2, "{summary:#}");
 }
