@@ -257,10 +257,12 @@ mod tests {
             (seen, dw)
         }
 
-        /// The definition in f64, row by row: loss, entropy, gradients, and how near any hidden unit comes to the kink of its ReLU.
-        fn naive(&self) -> (f64, f64, Vec<Vec<f64>>, f64) {
+        /// The definition in f64, row by row: loss, entropy, gradients beside the sums of the magnitudes of their terms, and how near any
+        /// hidden unit comes to the kink of its ReLU.
+        fn naive(&self) -> (f64, f64, Vec<(Vec<f64>, Vec<f64>)>, f64) {
             let layers = self.layers();
             let mut dw: Vec<Vec<f64>> = self.weights.iter().map(|w| vec![0.0; w.len()]).collect();
+            let mut terms = dw.clone();
             let (mut loss, mut entropy, mut nearest) = (0.0, 0.0, f64::INFINITY);
             let rows = self.labels.len() as f64;
             for (x, &label) in self.x.chunks_exact(self.sizes[0]).zip(&self.labels) {
@@ -284,24 +286,28 @@ mod tests {
                 let p: Vec<f64> = logits.iter().map(|z| z.exp() / total).collect();
                 loss -= p[label].ln() / rows;
                 entropy -= p.iter().map(|p| p * p.ln()).sum::<f64>() / rows;
-                let mut dy: Vec<f64> = p;
+                let (mut dy, mut sum) = (p.clone(), p);
                 dy[label] -= 1.0;
+                sum[label] += 1.0;
                 for (l, layer) in layers.iter().enumerate().rev() {
                     let scale = f64::from(layer.scale);
-                    let mut dx = vec![0.0; layer.inputs];
+                    let (mut dx, mut next) = (vec![0.0; layer.inputs], vec![0.0; layer.inputs]);
                     for (i, x) in inputs[l].iter().enumerate() {
-                        for (o, d) in dy.iter().enumerate() {
-                            dw[l][i * layer.outputs + o] += scale * x * d / rows;
-                            dx[i] += scale * f64::from(layer.weights[i * layer.outputs + o]) * d;
+                        for (o, (d, sum)) in dy.iter().zip(&sum).enumerate() {
+                            let (at, w) = (i * layer.outputs + o, layer.weights[i * layer.outputs + o]);
+                            dw[l][at] += scale * x * d / rows;
+                            terms[l][at] += (scale * x).abs() * sum / rows;
+                            dx[i] += scale * f64::from(w) * d;
+                            next[i] += (scale * f64::from(w)).abs() * sum;
                         }
                         if *x <= 0.0 {
-                            dx[i] = 0.0;
+                            (dx[i], next[i]) = (0.0, 0.0);
                         }
                     }
-                    dy = dx;
+                    (dy, sum) = (dx, next);
                 }
             }
-            (loss, entropy, dw, nearest)
+            (loss, entropy, dw.into_iter().zip(terms).collect(), nearest)
         }
 
         fn compare(&self) {
@@ -310,9 +316,9 @@ mod tests {
                 let (seen, dw) = self.ours(set);
                 assert!((seen.loss - loss).abs() <= 1e-5 * (1.0 + loss), "{set:?}: {} {loss}", seen.loss);
                 assert!((seen.entropy - entropy).abs() <= 1e-5, "{set:?}: {} {entropy}", seen.entropy);
-                for (ours, expected) in dw.iter().zip(&expected) {
-                    // Sums of terms of both signs: rounding goes with the largest result, not with each.
-                    let largest = expected.iter().fold(1e-3_f64, |m, v| m.max(v.abs()));
+                for (ours, (expected, terms)) in dw.iter().zip(&expected) {
+                    // Rounding goes with the largest sum of terms before they cancel, as in p − 1 of a certain prediction.
+                    let largest = terms.iter().fold(1e-3_f64, |m, v| m.max(*v));
                     for (a, b) in ours.iter().zip(expected) {
                         assert!((f64::from(*a) - b).abs() <= 1e-5 * largest, "{set:?}: {a} against {b}");
                     }
