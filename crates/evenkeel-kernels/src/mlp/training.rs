@@ -259,7 +259,7 @@ mod tests {
 
         /// The definition in f64, row by row: loss, entropy, gradients beside the sums of the magnitudes of their terms, and how near any
         /// hidden unit comes to the kink of its ReLU.
-        fn naive(&self) -> (f64, f64, Vec<(Vec<f64>, Vec<f64>)>, f64) {
+        fn naive(&self) -> (f64, f64, Vec<[Vec<f64>; 2]>, f64) {
             let layers = self.layers();
             let mut dw: Vec<Vec<f64>> = self.weights.iter().map(|w| vec![0.0; w.len()]).collect();
             let mut terms = dw.clone();
@@ -307,7 +307,7 @@ mod tests {
                     (dy, sum) = (dx, next);
                 }
             }
-            (loss, entropy, dw.into_iter().zip(terms).collect(), nearest)
+            (loss, entropy, dw.into_iter().zip(terms).map(|(dw, terms)| [dw, terms]).collect(), nearest)
         }
 
         fn compare(&self) {
@@ -316,7 +316,7 @@ mod tests {
                 let (seen, dw) = self.ours(set);
                 assert!((seen.loss - loss).abs() <= 1e-5 * (1.0 + loss), "{set:?}: {} {loss}", seen.loss);
                 assert!((seen.entropy - entropy).abs() <= 1e-5, "{set:?}: {} {entropy}", seen.entropy);
-                for (ours, (expected, terms)) in dw.iter().zip(&expected) {
+                for (ours, [expected, terms]) in dw.iter().zip(&expected) {
                     // Rounding goes with the largest sum of terms before they cancel, as in p − 1 of a certain prediction.
                     let largest = terms.iter().fold(1e-3_f64, |m, v| m.max(*v));
                     for (a, b) in ours.iter().zip(expected) {
