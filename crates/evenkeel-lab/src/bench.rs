@@ -161,12 +161,12 @@ impl Visit for Time<'_> {
                     train.push(milliseconds(start));
                     let start = Instant::now();
                     let snapshot = tests.snapshot(learner.model());
-                    tests.evaluate(1, snapshot);
+                    tests.evaluate(1, vec![snapshot]);
                     eval.push(milliseconds(start));
                 } else {
                     let before = tests.snapshot(learner.model());
                     let (_, stepped) = rayon::join(
-                        || tests.evaluate(1, before),
+                        || tests.evaluate(1, vec![before]),
                         || learner.step(batch, draw, false, &device),
                     );
                     (learner, _) = stepped?;

@@ -126,6 +126,9 @@ pub struct OptimizerSpec {
     /// Evaluate an exponential moving average of the weights with this decay, instead of the weights that are trained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average: Option<f64>,
+    /// Put only so many layers, counted from the output, under the gain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under_gain: Option<usize>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde asks for
@@ -140,6 +143,7 @@ impl OptimizerSpec {
         parameters.insert("reset".into(), self.reset.into());
         parameters.insert("freeze".into(), self.freeze.into());
         parameters.insert("average".into(), self.average.into());
+        parameters.insert("under_gain".into(), self.under_gain.into());
         parameters
     }
 
@@ -166,10 +170,11 @@ impl OptimizerSpec {
 }
 
 impl fmt::Display for OptimizerSpec {
-    /// The parameters that are not zero, and the average if there is one, as `key=value`.
+    /// The parameters that are not zero, and the options with a number, as `key=value`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parameters = self.rule_parameters();
         parameters.insert("average".into(), self.average.into());
+        parameters.insert("under_gain".into(), self.under_gain.into());
         let shown = parameters.iter().filter_map(|(key, value)| match value {
             Value::Number(number) if number.as_f64() == Some(0.0) => None,
             Value::Bool(false) | Value::Null => None,

@@ -94,11 +94,22 @@ pub trait Architecture: Modulated + Sized + Send + 'static {
     fn gain(&self) -> f64;
 
     /// Path pattern of the weights under the gain.
-    fn modulated() -> &'static str;
+    fn modulated(&self) -> String;
 
     /// Whether all weights are under the gain: then a curvature in base coordinates is g² times that in effective ones.
-    fn fully_modulated() -> bool {
+    fn fully_modulated(&self) -> bool {
         false
+    }
+
+    /// How many layers are under the gain, where fewer could be; `None` if there is no choice.
+    fn layers_under_gain(_config: &Self::Config) -> Option<usize> {
+        None
+    }
+
+    /// The same with only so many layers, counted from the output, under the gain. To be said before the gain is there.
+    #[must_use]
+    fn with_layers_under_gain(self, _layers: usize) -> Self {
+        self
     }
 
     /// Whether it tells its [`layer_inputs`](Self::layer_inputs).

@@ -92,6 +92,13 @@ macro_rules! architectures {
                 }
             }
 
+            /// How many layers are under the gain, where fewer could be; `None` if there is no choice.
+            pub fn layers_under_gain(&self) -> Option<usize> {
+                match self {
+                    $(Self::$network(config) => $network::layers_under_gain(config),)+
+                }
+            }
+
             /// Whether it can see such images; the reason if not. Its settings have passed [`check`](Self::check).
             pub fn accepts(&self, shape: InputShape) -> Result<(), String> {
                 match self {

@@ -279,8 +279,8 @@ impl Architecture for SmallVit {
         self.head.gain()
     }
 
-    fn modulated() -> &'static str {
-        HEAD
+    fn modulated(&self) -> String {
+        HEAD.to_string()
     }
 
     fn freeze_backbone(&self, shape: InputShape) -> Option<Box<dyn Frozen<Self>>> {

@@ -58,7 +58,7 @@ impl Visit for Conforms {
 
         // The same generator gives the same network; the pattern of the modulated weights is what `with_gain` modulates.
         let still = values(network.forward_still(x.clone(), SHAPE));
-        let from_outside = modulate(make(), &gain, N::modulated()).unwrap();
+        let from_outside = modulate(make(), &gain, &make().modulated()).unwrap();
         assert_close(&values(from_outside.forward_still(x.clone(), SHAPE)), &still);
 
         // The evaluator says the same, whatever happens to the gain after the snapshot.
@@ -84,7 +84,7 @@ impl Visit for Conforms {
             assert!(N::backbone().is_some(), "what is frozen is the backbone");
             keeps_its_features(&*frozen, &network, &x);
         }
-        assert_eq!(N::fully_modulated(), N::backbone().is_none());
+        assert_eq!(network.fully_modulated(), N::backbone().is_none());
         let record = network.clone().into_record().into_bytes().unwrap();
         let record = burn::store::ModuleRecord::from_bytes(record).unwrap();
         let other = N::init(config, SHAPE, OUTPUTS, &mut ChaCha8Rng::seed_from_u64(3), &device);

@@ -9,8 +9,8 @@ use device::device;
 use evenkeel::gain::{Gain, GainConfig};
 use evenkeel::nn::Modulated;
 use evenkeel::optim::{
-    AdamConfig, EntropyLrConfig, Feedback, Gradients, LayerInputs, Method, NgmSgdConfig, NotFinite,
-    Objective, Outputs, Rule, SgdConfig, optimizer, optimizers,
+    AdamConfig, EntropyLrConfig, Feedback, Gradients, LayerInputs, Method, MethodConfig, MkdConfig,
+    NgmSgdConfig, NotFinite, Objective, Outputs, Rule, SgdConfig, optimizer, optimizers,
 };
 
 /// `L = Σ aᵢ wᵢ²` with curvatures that differ by a factor of ten.
@@ -306,4 +306,16 @@ fn bad_parameters_are_refused_with_their_range() {
     let group = |pattern| ngm.init_with_momentum(&Quadratic::new(), pattern, 0.9).err().unwrap().to_string();
     assert_eq!(group("("), "'(' is not a regular expression for parameter paths");
     assert_eq!(group("^head"), "no parameter has a path that matches '^head'");
+}
+
+#[test]
+fn mkd_asks_the_trained_weights_beside_their_average() {
+    let mut method = MkdConfig::new(0.05).method::<Quadratic>().unwrap();
+    let model = Quadratic::new();
+    assert!(method.second_opinion(&model).is_none(), "before the first step there is one network");
+    let mut feedback = Exact::default();
+    let mut model = method.step(model, &mut feedback).unwrap();
+    model = method.step(model, &mut feedback).unwrap();
+    assert_eq!(method.second_opinion(&model).unwrap().values(), model.values());
+    assert_ne!(method.evaluated(&model).values(), model.values());
 }

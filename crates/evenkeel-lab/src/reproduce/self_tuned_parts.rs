@@ -42,7 +42,8 @@ fn page(runs: &Runs) -> Page {
     Page {
         paragraphs: vec![
             "Without the controller the gain stays at 1, without the average the trained weights are evaluated, without calibration the factor \
-             H/L is left out, without ln C the entropy counts in nats, without trust no step is bounded. Each constant is changed alone, by a factor of two and of four both ways; \
+             H/L is left out, without ln C the entropy counts in nats, without trust no step is bounded, and with the gain on the \
+             output the layers in front of it are not under the gain. Each constant is changed alone, by a factor of two and of four both ways; \
              where the rule has 1 − γ, 1 − d and G − 1, these are multiplied."
                 .to_string(),
             format!(
@@ -64,6 +65,7 @@ fn claims(lineup: &Lineup) -> Vec<Claim> {
         ("no-calibration", "has a larger gap than", Side::More, DECIDES),
         ("no-ln-c", "has a larger gap than", Side::More, DECIDES),
         ("no-trust", "knows less of all seen tasks at the end than", Side::Less, ALL_SEEN),
+        ("gain-on-output", "knows less of all seen tasks at the end than", Side::Less, ALL_SEEN),
     ];
     let parts = parts.into_iter().filter_map(|(part, says, side, quantity)| {
         let without = lineup.find(part)?;

@@ -71,13 +71,32 @@ impl<'a, N: Architecture> TestSets<'a, N> {
         N::Evaluator::snapshot(model, self.data.input_shape())
     }
 
-    /// Evaluates a model on the test set of task `k`, which counts from 1.
-    pub fn evaluate(&mut self, k: usize, model: <N::Evaluator as Evaluator<N>>::Snapshot) -> Evaluation {
+    /// Evaluates models by the mean of their logits, on the test set of task `k`, which counts from 1.
+    pub fn evaluate(
+        &mut self,
+        k: usize,
+        models: Vec<<N::Evaluator as Evaluator<N>>::Snapshot>,
+    ) -> Evaluation {
         let set = self.sets[k - 1].get_or_insert_with(|| {
             TestSet::new(&self.data.stream.task(k - 1).test, &self.spec.settings, self.spec.seed, self.data)
         });
-        score(&self.evaluator.logits(model, &set.images), &set.labels)
+        let opinions = models.into_iter().map(|model| self.evaluator.logits(model, &set.images)).collect();
+        score(&mean(opinions), &set.labels)
     }
+}
+
+/// The mean of several networks' logits.
+fn mean(opinions: Vec<Vec<f32>>) -> Vec<f32> {
+    let share = 1.0 / opinions.len() as f32;
+    let mut opinions = opinions.into_iter();
+    let mut sum = opinions.next().expect("a network that is evaluated");
+    for opinion in opinions {
+        sum.iter_mut().zip(opinion).for_each(|(sum, z)| *sum += z);
+    }
+    if share < 1.0 {
+        sum.iter_mut().for_each(|z| *z *= share);
+    }
+    sum
 }
 
 /// Hits and mean loss of logits, row by row on all threads, added up in order: the sum does not depend on their number.
@@ -116,6 +135,12 @@ mod tests {
         assert!(!predicts(&[1.0, 1.0, 0.0], 1));
         assert!(!predicts(&[f32::NAN, 0.0], 0));
         assert!(!predicts(&[f32::NAN, 0.0], 1));
+    }
+
+    #[test]
+    fn two_opinions_count_alike() {
+        assert_eq!(mean(vec![vec![1.0, -3.0]]), [1.0, -3.0]);
+        assert_eq!(mean(vec![vec![1.0, -3.0], vec![2.0, 5.0]]), [1.5, 1.0]);
     }
 
     #[test]

@@ -54,7 +54,10 @@ impl<N: Architecture> Learner<N> {
         if let Some(decay) = spec.optimizer.average {
             method = Box::new(Averaged::new(method, EmaConfig::new(decay)));
         }
-        let model = N::init(config, shape, data.stream.outputs(), &mut rng, device);
+        let mut model = N::init(config, shape, data.stream.outputs(), &mut rng, device);
+        if let Some(layers) = spec.optimizer.under_gain {
+            model = model.with_layers_under_gain(layers);
+        }
         Ok(Self { model: method.prepare(model), method, frozen: None, trainer: N::Trainer::default(), shape })
     }
 
@@ -66,6 +69,11 @@ impl<N: Architecture> Learner<N> {
     /// The model that is evaluated, which the method chooses.
     pub fn evaluated(&self) -> N {
         self.method.evaluated(&self.model)
+    }
+
+    /// The networks whose mean logits predict: the one that is evaluated, and what the method asks beside it.
+    pub(crate) fn opinions(&self) -> Vec<N> {
+        std::iter::once(self.evaluated()).chain(self.method.second_opinion(&self.model)).collect()
     }
 
     /// The gain, for methods that have one.

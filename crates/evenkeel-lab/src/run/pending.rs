@@ -7,16 +7,16 @@ use super::evaluate::{Evaluation, TestSets};
 use super::feedback::Seen;
 use super::learner::Learner;
 
-/// An evaluation that is still to be done, of the model as it was after its step.
+/// An evaluation that is still to be done, of the learner as it was after its step.
 pub(crate) struct Pending<N: Architecture> {
-    model: <N::Evaluator as Evaluator<N>>::Snapshot,
+    models: Vec<<N::Evaluator as Evaluator<N>>::Snapshot>,
     /// All of the point but what the evaluation finds.
     point: Point,
     all_tasks: bool,
 }
 
 impl<N: Architecture> Pending<N> {
-    /// Of the model as it is now; `seen` is what its last step saw.
+    /// Of the learner as it is now; `seen` is what its last step saw.
     pub(crate) fn new(
         learner: &Learner<N>,
         tests: &TestSets<'_, N>,
@@ -29,17 +29,18 @@ impl<N: Architecture> Pending<N> {
         point.gain = learner.gain();
         point.entropy = Some(seen.entropy);
         point.train_loss = Some(seen.loss);
-        Self { model: tests.snapshot(&learner.evaluated()), point, all_tasks }
+        let models = learner.opinions().iter().map(|model| tests.snapshot(model)).collect();
+        Self { models, point, all_tasks }
     }
 
     /// The point, complete.
     pub(crate) fn evaluate(self, tests: &mut TestSets<'_, N>) -> Point {
-        let Self { model, mut point, all_tasks } = self;
+        let Self { models, mut point, all_tasks } = self;
         let last = if all_tasks { point.task } else { 1 };
-        let evaluations: Vec<Evaluation> = (1..last).map(|k| tests.evaluate(k, model.clone())).collect();
-        // The last one gives the snapshot away, so that training need not copy what nobody else looks at.
+        let evaluations: Vec<Evaluation> = (1..last).map(|k| tests.evaluate(k, models.clone())).collect();
+        // The last one gives the snapshots away, so that training need not copy what nobody else looks at.
         let evaluations: Vec<Evaluation> =
-            evaluations.into_iter().chain([tests.evaluate(last, model)]).collect();
+            evaluations.into_iter().chain([tests.evaluate(last, models)]).collect();
         point.task1_acc = evaluations[0].accuracy();
         point.task1_loss = Some(evaluations[0].loss);
         if all_tasks {

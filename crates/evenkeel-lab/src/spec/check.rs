@@ -113,6 +113,16 @@ impl OptimizerSpec {
         if let Some(decay) = self.average.filter(|decay| !(0.0..1.0).contains(decay)) {
             return Err(bad(&format!("{}.average", self.name), format!("must be in [0, 1), got {decay}")));
         }
+        if let Some(layers) = self.under_gain {
+            let most = settings.model.layers_under_gain();
+            if most.is_none_or(|most| !(1..=most).contains(&layers)) {
+                let reason = match most {
+                    Some(most) => format!("must be 1 to {most}, the number of layers; got {layers}"),
+                    None => format!("{} has one layer under the gain, and no choice", settings.model.shown()),
+                };
+                return Err(bad(&format!("{}.under_gain", self.name), reason));
+            }
+        }
         self.rule.check().map_err(|error| bad(&self.name, error.to_string()))
     }
 }

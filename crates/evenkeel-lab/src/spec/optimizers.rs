@@ -153,7 +153,7 @@ pub fn on(benchmark: &Benchmark, name: &str) -> Option<OptimizerSpec> {
     let rule = benchmark.tuned(known);
     let (reset, freeze, average) =
         variant.map_or((false, false, None), |variant| (variant.reset, variant.freeze, variant.average));
-    Some(OptimizerSpec { name: name.to_string(), rule, reset, freeze, average })
+    Some(OptimizerSpec { name: name.to_string(), rule, reset, freeze, average, under_gain: None })
 }
 
 impl Benchmark {

@@ -50,6 +50,7 @@ pub struct Mlp {
     pub hidden: Vec<GainLinear>,
     /// The layer that gives the logits.
     pub output: GainLinear,
+    under_gain: usize,
 }
 
 impl Mlp {
@@ -67,6 +68,7 @@ impl Mlp {
         Self {
             hidden: hidden.map(|sizes| layer(sizes, hidden_std)).collect(),
             output: layer(&sizes[last..], output_std),
+            under_gain: sizes.len() - 1,
         }
     }
 
@@ -84,11 +86,16 @@ impl Mlp {
 }
 
 impl Modulated for Mlp {
-    /// Puts every layer under `gain`.
+    /// Puts every layer under `gain`, or as many as were asked for.
     fn with_gain(self, gain: &Gain) -> Self {
+        let in_front = (self.hidden.len() + 1).saturating_sub(self.under_gain);
+        let hidden = self.hidden.into_iter().enumerate();
         Self {
-            hidden: self.hidden.into_iter().map(|layer| layer.with_gain(gain)).collect(),
+            hidden: hidden
+                .map(|(i, layer)| if i < in_front { layer } else { layer.with_gain(gain) })
+                .collect(),
             output: self.output.with_gain(gain),
+            under_gain: self.under_gain,
         }
     }
 }
@@ -157,16 +164,29 @@ impl Architecture for Mlp {
         Some(inputs.collect())
     }
 
+    fn layers_under_gain(config: &MlpConfig) -> Option<usize> {
+        Some(config.hidden.len() + 1)
+    }
+
+    fn with_layers_under_gain(self, layers: usize) -> Self {
+        Self { under_gain: layers, ..self }
+    }
+
     fn gain(&self) -> f64 {
         self.output.gain()
     }
 
-    fn modulated() -> &'static str {
-        ".*"
+    fn modulated(&self) -> String {
+        if self.fully_modulated() {
+            return ".*".to_string();
+        }
+        let in_front = (self.hidden.len() + 1).saturating_sub(self.under_gain);
+        let hidden = (in_front..self.hidden.len()).map(|i| format!("hidden\\.{i}|"));
+        format!("^({}output)\\.", hidden.collect::<String>())
     }
 
-    fn fully_modulated() -> bool {
-        true
+    fn fully_modulated(&self) -> bool {
+        self.under_gain > self.hidden.len()
     }
 
     fn state_dict(&self) -> StateDict {
@@ -183,6 +203,7 @@ impl Architecture for Mlp {
 mod tests {
     use burn::tensor::TensorData;
     use evenkeel::gain::GainConfig;
+    use evenkeel::nn::modulate;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -215,6 +236,36 @@ mod tests {
         assert!(ours.iter().any(|z| z.abs() > 0.01), "logits that say something");
         for (a, b) in ours.iter().zip(rows.iter().flatten()) {
             assert!((a - b).abs() < 1e-4 * (1.0 + a.abs()), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn so_many_layers_as_asked_for_are_under_the_gain() {
+        let config = MlpConfig { hidden: vec![6, 5] };
+        assert_eq!(Mlp::layers_under_gain(&config), Some(3));
+        let shape = InputShape { channels: 1, height: 1, width: 7 };
+        let gain = Gain::new(GainConfig::new().check().unwrap());
+        gain.set(1.7);
+        let x = Tensor::<2>::from_data(
+            TensorData::new((0..7).map(|i| i as f32 - 3.0).collect(), [1, 7]),
+            &Device::flex(),
+        );
+        let logits = |model: &Mlp| model.forward(x.clone()).into_data().try_to_vec::<f32>().unwrap();
+        for layers in 1..=3_usize {
+            let rng = &mut ChaCha8Rng::seed_from_u64(1);
+            let plain = Mlp::init(&config, shape, 4, rng, &Device::flex()).with_layers_under_gain(layers);
+            let before = logits(&plain);
+            let from_outside = modulate(plain.clone(), &gain, &plain.modulated()).unwrap();
+            let under = plain.with_gain(&gain);
+            assert_eq!((under.fully_modulated(), under.gain()), (layers == 3, 1.7));
+            for ((z, other), before) in logits(&under).iter().zip(logits(&from_outside)).zip(before) {
+                let expected = before * 1.7_f32.powi(layers as i32);
+                assert!((z - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{layers}: {z} {expected}");
+                assert!(
+                    (other - expected).abs() < 1e-6 * (1.0 + expected.abs()),
+                    "{layers}: {other} {expected}"
+                );
+            }
         }
     }
 }

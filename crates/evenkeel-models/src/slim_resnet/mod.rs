@@ -206,8 +206,8 @@ impl Architecture for SlimResNet {
         self.head.gain()
     }
 
-    fn modulated() -> &'static str {
-        HEAD
+    fn modulated(&self) -> String {
+        HEAD.to_string()
     }
 
     fn freeze_backbone(&self, shape: InputShape) -> Option<Box<dyn Frozen<Self>>> {

@@ -165,6 +165,11 @@ pub trait Method<M: Module>: Send {
         model.clone()
     }
 
+    /// A second network that is asked as well, where there is one: predictions are those of the mean of both networks' logits.
+    fn second_opinion(&self, _model: &M) -> Option<M> {
+        None
+    }
+
     /// The gain, where there is one.
     fn gain(&self) -> Option<f64> {
         None

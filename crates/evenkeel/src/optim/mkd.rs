@@ -22,7 +22,7 @@ const KIND: &str = "mkd";
 /// w ← w − α ∂L/∂w;  w̄ ← d w̄ + (1−d) w
 /// ```
 ///
-/// The authors predict with the mean of both networks; here the average alone is evaluated.
+/// Both networks predict: what is evaluated is the mean of the logits of w̄ and w.
 ///
 /// | field | default | range | purpose |
 /// |---|---|---|---|
@@ -56,7 +56,7 @@ impl MethodConfig for MkdConfig {
     const NAMED: &'static [NamedOptimizer] = &[NamedOptimizer::new(
         "mkd",
         "MKD",
-        "SGD taught by an average of its weights, which is evaluated",
+        "SGD taught by an average of its weights; the mean of both networks is evaluated",
         |_| Rule::Mkd(MkdConfig::new(0.1)),
     )
     .keeps(1)];
@@ -114,6 +114,10 @@ impl<M: Modulated> Method<M> for Mkd {
             Some(average) => average.clone().into_weights_of(model.clone()),
             None => model.clone(),
         }
+    }
+
+    fn second_opinion(&self, model: &M) -> Option<M> {
+        self.average.as_ref().map(|_| model.clone())
     }
 
     /// Forgets the average too: it is the teacher of the next step.

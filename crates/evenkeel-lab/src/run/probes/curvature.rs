@@ -137,9 +137,9 @@ impl CurvatureProbe {
             |network: &N| cross_entropy(network.forward_still(self.x.clone(), self.shape), self.y.clone());
         let power = PowerIteration::new().with_steps(self.window.steps);
         let base = dominant_eigenvalue(&network, loss, &power)?;
-        let effective = match gain.filter(|_| !N::fully_modulated()) {
+        let effective = match gain.filter(|_| !network.fully_modulated()) {
             Some(gain) => {
-                let coordinates = Coordinates::effective(gain, N::modulated())?;
+                let coordinates = Coordinates::effective(gain, &network.modulated())?;
                 let found = dominant_eigenvalue(&network, loss, &power.with_coordinates(coordinates))?;
                 (found.magnitude(), found.residual)
             }
