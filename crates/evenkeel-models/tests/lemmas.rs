@@ -49,7 +49,7 @@ fn gradients(model: &Mlp, seed: u64, device: &Device) -> Vec<f32> {
 fn effective(model: &Mlp, g: f64, device: &Device) -> Mlp {
     let scaled =
         |layer: &GainLinear| GainLinear::from_weights(layer.weight.val().mul_scalar(g).into_data(), device);
-    Mlp { hidden: model.hidden.iter().map(scaled).collect(), output: scaled(&model.output) }
+    Mlp::from_layers(model.hidden.iter().map(scaled).collect(), scaled(&model.output))
 }
 
 fn assert_close(a: &[f32], b: &[f32], relative: f32) -> Result<(), TestCaseError> {
@@ -89,7 +89,7 @@ proptest! {
         let shape = [SIZES.0, SIZES.2];
         let gradient = |weights: Vec<f32>, g: f64| {
             let layer = GainLinear::from_weights(TensorData::new(weights, shape), &device);
-            let model = Mlp { hidden: vec![], output: layer }.with_gain(&gain(g));
+            let model = Mlp::from_layers(vec![], layer).with_gain(&gain(g));
             gradients(&model, seed, &device)
         };
         // Central difference along v; ε is where truncation and f32 rounding are both small.

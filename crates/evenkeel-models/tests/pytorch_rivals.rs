@@ -54,7 +54,7 @@ impl Fixture {
             GainLinear::from_weights(TensorData::new(self.initial[i].clone(), shape), &device())
         };
         let last = self.initial.len() - 1;
-        Mlp { hidden: (0..last).map(layer).collect(), output: layer(last) }
+        Mlp::from_layers((0..last).map(layer).collect(), layer(last))
     }
 
     fn batch(&self, x: &[f32], y: &[i64]) -> (Tensor<2>, Tensor<1, Int>) {

@@ -43,7 +43,7 @@ pub(crate) fn train_mlp<'py>(
     let mut method = method(&optimizer, &parameters)?;
     let mut layers: Vec<GainLinear> = weights.iter().map(layer).collect();
     let output = layers.pop().expect("there is a layer");
-    let mut model = method.prepare(Mlp { hidden: layers, output });
+    let mut model = method.prepare(Mlp::from_layers(layers, output));
     let (mut losses, mut gains) = (Vec::new(), Vec::new());
     for step in 0..steps {
         let rows = x.as_array().index_axis(numpy::ndarray::Axis(0), step).iter().copied().collect();

@@ -50,7 +50,9 @@ use serde::{Deserialize, Serialize};
 pub use self::averaged::Averaged;
 pub use self::error::OptimError;
 pub use self::group::group;
-pub use self::method::{Feedback, Gradients, LayerInputs, Method, NotFinite, Objective, Outputs};
+pub use self::method::{
+    Feedback, Gradients, LayerInputs, Method, NotFinite, Objective, Outputs, WeightLayout,
+};
 pub use self::record::load_state;
 pub use self::registry::{NamedOptimizer, optimizer, optimizers};
 pub use self::rule_optimizer::RuleOptimizer;

@@ -105,7 +105,7 @@ impl OptimizerSpec {
         }
         if self.rule.asks_for_layer_inputs() && !settings.model.tells_layer_inputs() {
             let reason = format!(
-                "asks for the inputs of every layer, which {} does not tell; choose a benchmark with the perceptron",
+                "asks for the inputs of every layer, which {} does not tell; choose one that does (mlp, slim-resnet18)",
                 settings.model.shown()
             );
             return Err(bad(&self.name, reason));

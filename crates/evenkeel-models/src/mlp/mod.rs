@@ -65,11 +65,14 @@ impl Mlp {
     ) -> Self {
         let mut layer = |sizes: &[usize], std| GainLinear::new(sizes[0], sizes[1], std, rng, device);
         let (last, hidden) = (sizes.len() - 2, sizes[..sizes.len() - 1].windows(2));
-        Self {
-            hidden: hidden.map(|sizes| layer(sizes, hidden_std)).collect(),
-            output: layer(&sizes[last..], output_std),
-            under_gain: sizes.len() - 1,
-        }
+        let hidden = hidden.map(|sizes| layer(sizes, hidden_std)).collect();
+        Self::from_layers(hidden, layer(&sizes[last..], output_std))
+    }
+
+    /// Of these layers, all of which a gain will be on.
+    pub fn from_layers(hidden: Vec<GainLinear>, output: GainLinear) -> Self {
+        let under_gain = hidden.len() + 1;
+        Self { hidden, output, under_gain }
     }
 
     /// All layers, from the input to the output.
@@ -159,7 +162,7 @@ impl Architecture for Mlp {
         let inputs = self.layers().map(|layer| {
             let rows = x.clone();
             x = relu(layer.forward(rows.clone()));
-            LayerInputs { parameter: layer.weight.id, rows }
+            LayerInputs::of_linear(layer.weight.id, rows)
         });
         Some(inputs.collect())
     }

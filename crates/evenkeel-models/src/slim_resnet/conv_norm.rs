@@ -1,9 +1,10 @@
 //! A convolution with its BatchNorm.
 
 use burn::module::{Module, Param, RunningState};
-use burn::tensor::module::conv2d;
-use burn::tensor::ops::ConvOptions;
+use burn::tensor::module::{conv2d, unfold4d};
+use burn::tensor::ops::{ConvOptions, UnfoldOptions};
 use burn::tensor::{Device, Tensor, TensorData, activation::relu};
+use evenkeel::optim::{LayerInputs, WeightLayout};
 use evenkeel_kernels::batch_norm::Moments;
 use rand::{Rng, RngExt};
 
@@ -13,6 +14,9 @@ use crate::ops::{self, Blocked, ConvNormParameters};
 /// What PyTorch's BatchNorm adds to the variance, and the weight of a new batch in its running statistics.
 const EPSILON: f64 = 1e-5;
 const MOMENTUM: f32 = 0.1;
+
+/// Patches of a 3×3 window are nine times as large as what they are of: so many images are unfolded at once.
+const IMAGES_UNFOLDED: usize = 32;
 
 /// `relu?(bn(x * w) + residual)`: a bias-free 3×3 (padding 1) or 1×1 convolution, BatchNorm, optional residual and ReLU.
 #[derive(Module, Debug)]
@@ -109,6 +113,33 @@ impl ConvNorm {
         if with_relu { relu(y) } else { y }
     }
 
+    /// What comes into the convolution: the patches that its window sees, a few images at a time.
+    pub(super) fn inputs(&self, x: &Tensor<4>) -> LayerInputs {
+        let [_, inputs, kernel, _] = self.weight.dims();
+        let [images, _, height, width] = x.dims();
+        let columns = inputs * kernel * kernel;
+        let options = UnfoldOptions::new([self.stride; 2], [kernel / 2; 2], [1, 1]);
+        let mut products = Tensor::zeros([columns, columns], &x.device());
+        for first in (0..images).step_by(IMAGES_UNFOLDED) {
+            let some = first..images.min(first + IMAGES_UNFOLDED);
+            let patches = unfold4d(
+                x.clone().slice([some.clone(), 0..inputs, 0..height, 0..width]),
+                [kernel; 2],
+                options.clone(),
+            );
+            let [_, _, places] = patches.dims();
+            let z = patches.swap_dims(0, 1).reshape([columns, some.len() * places]);
+            products = products + z.clone().matmul(z.transpose());
+        }
+        let places = height.div_ceil(self.stride) * width.div_ceil(self.stride);
+        LayerInputs {
+            parameter: self.weight.id,
+            products,
+            rows: images * places,
+            weights: WeightLayout::InputsLast,
+        }
+    }
+
     /// Moves the running statistics towards those of a batch.
     pub(super) fn update_running(&self, moments: &Moments) {
         let values = |state: &RunningState<Tensor<1>>| -> Vec<f32> {
@@ -133,4 +164,35 @@ fn blend(state: &RunningState<Tensor<1>>, batch: Tensor<1>) {
 fn set(state: &RunningState<Tensor<1>>, value: Tensor<1>) {
     state.update(value);
     state.value_sync();
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// The sum of the squares of what a convolution gives is Σ w ZᵀZ wᵀ.
+    #[test]
+    fn the_products_of_patches_are_those_of_the_convolution() {
+        let device = Device::flex();
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        // More images than are unfolded at once.
+        let (images, inputs, side) = (IMAGES_UNFOLDED + 3, 2, 5);
+        let x: Vec<f32> = (0..images * inputs * side * side).map(|_| rng.random_range(-1.0..1.0)).collect();
+        let x = Tensor::<4>::from_data(TensorData::new(x, [images, inputs, side, side]), &device);
+        for (kernel, stride) in [(3, 1), (3, 2), (1, 2)] {
+            let layer = ConvNorm::new(ConvPlan { inputs, outputs: 3, kernel, stride }, &mut rng, &device);
+            let told = layer.inputs(&x);
+            let options = ConvOptions::new([stride; 2], [kernel / 2; 2], [1, 1], 1);
+            let z = conv2d(x.clone(), layer.weight.val(), None, options);
+            let [_, outputs, height, width] = z.dims();
+            assert_eq!((told.rows, told.weights), (images * height * width, WeightLayout::InputsLast));
+            let w = layer.weight.val().reshape([outputs, inputs * kernel * kernel]);
+            let by_products = (w.clone().matmul(told.products) * w).sum().into_scalar::<f32>();
+            let directly = z.square().sum().into_scalar::<f32>();
+            assert!((by_products / directly - 1.0).abs() < 1e-5, "{by_products} {directly}");
+        }
+    }
 }

@@ -16,6 +16,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use evenkeel::gain::Gain;
 use evenkeel::nn::Modulated;
+use evenkeel::optim::LayerInputs;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -114,16 +115,21 @@ impl SlimResNet {
     pub fn forward_on_burn(&self, x: Tensor<4>, training: bool) -> Tensor<2> {
         let x = self.backbone.stem.forward(x, None, true, training);
         let x = self.backbone.blocks.iter().fold(x, |x, block| block.forward(x, training));
-        let [batch, channels, height, width] = x.dims();
-        let (rows, columns) = (height / POOL, width / POOL);
-        // Windows as dimensions of their own; what does not fill one is dropped.
-        let windows = x
-            .slice([0..batch, 0..channels, 0..rows * POOL, 0..columns * POOL])
-            .reshape([batch * channels * rows, POOL, columns, POOL])
-            .mean_dim(3)
-            .mean_dim(1);
-        self.head.forward(windows.reshape([batch, channels * rows * columns]))
+        self.head.forward(pooled(x))
     }
+}
+
+/// What comes into the head: means over windows.
+fn pooled(x: Tensor<4>) -> Tensor<2> {
+    let [batch, channels, height, width] = x.dims();
+    let (rows, columns) = (height / POOL, width / POOL);
+    // Windows as dimensions of their own; what does not fill one is dropped.
+    let windows = x
+        .slice([0..batch, 0..channels, 0..rows * POOL, 0..columns * POOL])
+        .reshape([batch * channels * rows, POOL, columns, POOL])
+        .mean_dim(3)
+        .mean_dim(1);
+    windows.reshape([batch, channels * rows * columns])
 }
 
 /// Features in front of the head: 160 at 32×32, 640 at 84×84.
@@ -200,6 +206,24 @@ impl Architecture for SlimResNet {
 
     fn forward_still(&self, x: Tensor<2>, shape: InputShape) -> Tensor<2> {
         self.forward_on_burn(shape.unflatten(x), false)
+    }
+
+    fn tells_layer_inputs() -> bool {
+        true
+    }
+
+    fn layer_inputs(&self, x: Tensor<2>, shape: InputShape) -> Option<Vec<LayerInputs>> {
+        let Backbone { stem, blocks } = &self.backbone;
+        let x = shape.unflatten(x);
+        let mut told = vec![stem.inputs(&x)];
+        let mut x = stem.forward(x, None, true, false);
+        for block in blocks {
+            told.extend([&block.first].into_iter().chain(&block.shortcut).map(|layer| layer.inputs(&x)));
+            told.push(block.second.inputs(&block.first.forward(x.clone(), None, true, false)));
+            x = block.forward(x, false);
+        }
+        told.push(LayerInputs::of_linear(self.head.weight.id, pooled(x)));
+        Some(told)
     }
 
     fn gain(&self) -> f64 {

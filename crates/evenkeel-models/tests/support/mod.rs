@@ -39,7 +39,7 @@ impl Fixture {
             GainLinear::from_weights(TensorData::new(self.initial[i].clone(), shape), device)
         };
         let last = self.initial.len() - 1;
-        Mlp { hidden: (0..last).map(layer).collect(), output: layer(last) }
+        Mlp::from_layers((0..last).map(layer).collect(), layer(last))
     }
 
     pub(crate) fn batch(&self, step: usize, device: &Device) -> (Tensor<2>, Tensor<1, Int>) {

@@ -1,7 +1,5 @@
 //! LPR: gradients that leave the outputs of each layer on old examples nearly where they are.
 
-use std::collections::BTreeMap;
-
 use burn::config::Config;
 use burn::tensor::{Tensor, TensorData};
 
@@ -10,7 +8,7 @@ use super::state::{StateReader, StateWriter};
 use super::vector::Vector;
 use super::{
     Feedback, LayerInputs, Method, MethodConfig, NamedOptimizer, NotFinite, OptimError, Rule, RuleOptimizer,
-    SgdConfig,
+    SgdConfig, WeightLayout,
 };
 use crate::nn::Modulated;
 
@@ -21,9 +19,10 @@ const KIND: &str = "lpr";
 ///
 /// ```text
 /// every T steps, per layer: P = I + ω₀/(c n) ZᵀZ     Z: inputs of the layer for n old examples, in evaluation mode
-/// G ← P⁻¹ G for weights [inputs, outputs];  w ← w − α G     c: rows of Z per example
+/// G ← P⁻¹ G for weights [inputs, outputs], G P⁻¹ for [outputs, inputs];  w ← w − α G     c: rows of Z per example
 /// ```
 ///
+/// For a convolution Z has a row for each place that its window comes to, the unfolded patch, and c is their number (the authors' β of 1).
 /// Layers whose inputs the model does not tell (see [`Feedback::layer_inputs_on_old_tasks`]) are left as they are.
 ///
 /// | field | default | range | purpose |
@@ -76,7 +75,7 @@ impl MethodConfig for LprConfig {
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
         self.check()?;
         let optimizer = RuleOptimizer::new(KIND, self.lr, SgdConfig::new(self.lr).init()?);
-        Ok(Box::new(Lpr { config: self.clone(), optimizer, inverses: Vector::default(), steps: 0 }))
+        Ok(Box::new(Lpr { config: self.clone(), optimizer, inverses: Inverses::default(), steps: 0 }))
     }
 
     fn asks_for_layer_inputs(&self) -> bool {
@@ -87,21 +86,50 @@ impl MethodConfig for LprConfig {
 struct Lpr {
     config: LprConfig,
     optimizer: RuleOptimizer,
-    /// P⁻¹ by the layer's weights, flat.
-    inverses: Vector,
+    inverses: Inverses,
     steps: u64,
+}
+
+/// P⁻¹ by the layer's weights, flat.
+#[derive(Default)]
+struct Inverses {
+    /// Of weights `[inputs, outputs]`.
+    first: Vector,
+    /// Of weights `[outputs, inputs…]`.
+    last: Vector,
+}
+
+impl Inverses {
+    /// A gradient, turned away from what old examples use; `None` for a layer that is left as it is.
+    fn turn(&self, id: u64, gradient: &Tensor<1>) -> Option<Tensor<1>> {
+        let (inverse, first) = match (self.first.0.get(&id), self.last.0.get(&id)) {
+            (Some(inverse), _) => (inverse, true),
+            (None, inverse) => (inverse?, false),
+        };
+        let [length] = gradient.dims();
+        let inputs = inverse.dims()[0].isqrt();
+        let outputs = length / inputs;
+        let inverse = inverse.clone().to_device(&gradient.device()).reshape([inputs, inputs]);
+        let gradient = gradient.clone();
+        let turned = if first {
+            inverse.matmul(gradient.reshape([inputs, outputs]))
+        } else {
+            gradient.reshape([outputs, inputs]).matmul(inverse)
+        };
+        Some(turned.reshape([length]))
+    }
 }
 
 impl Lpr {
     fn inverse(&self, layer: &LayerInputs) -> Tensor<1> {
-        let [rows, inputs] = layer.rows.dims();
+        let [inputs, _] = layer.products.dims();
         // rows = c n
-        let scale = self.config.omega / rows as f64;
-        let products = layer.rows.clone().transpose().matmul(layer.rows.clone());
-        let mut p: Vec<f64> = products.into_data().iter::<f64>().map(|product| scale * product).collect();
+        let scale = self.config.omega / layer.rows as f64;
+        let products = layer.products.to_data();
+        let mut p: Vec<f64> = products.iter::<f64>().map(|product| scale * product).collect();
         p.iter_mut().step_by(inputs + 1).for_each(|diagonal| *diagonal += 1.0);
         let inverse: Vec<f32> = inverse(p, inputs).into_iter().map(|value| value as f32).collect();
-        Tensor::from_data(TensorData::new(inverse, [inputs * inputs]), &layer.rows.device())
+        Tensor::from_data(TensorData::new(inverse, [inputs * inputs]), &layer.products.device())
     }
 }
 
@@ -157,21 +185,24 @@ impl<M: Modulated> Method<M> for Lpr {
         if self.steps as f64 % self.config.every == 0.0
             && let Some(layers) = feedback.layer_inputs_on_old_tasks(&model, self.config.examples as usize)
         {
-            let inverses = layers.iter().map(|layer| (layer.parameter.val(), self.inverse(layer)));
-            self.inverses = Vector(inverses.collect::<BTreeMap<_, _>>());
+            self.inverses = Inverses::default();
+            for layer in layers {
+                let inverse = self.inverse(&layer);
+                let of = match layer.weights {
+                    WeightLayout::InputsFirst => &mut self.inverses.first,
+                    WeightLayout::InputsLast => &mut self.inverses.last,
+                };
+                of.0.insert(layer.parameter.val(), inverse);
+            }
         }
         self.steps += 1;
-        if self.inverses.0.is_empty() {
+        if self.inverses.first.0.is_empty() && self.inverses.last.0.is_empty() {
             return Ok(self.optimizer.step(model, gradients));
         }
         let mut d = Vector::of_gradients(&model, &gradients);
         for (id, gradient) in &mut d.0 {
-            if let Some(inverse) = self.inverses.0.get(id) {
-                let inputs = inverse.dims()[0].isqrt();
-                let outputs = gradient.dims()[0] / inputs;
-                let inverse = inverse.clone().to_device(&gradient.device()).reshape([inputs, inputs]);
-                let turned = inverse.matmul(gradient.clone().reshape([inputs, outputs]));
-                *gradient = turned.reshape([inputs * outputs]);
+            if let Some(turned) = self.inverses.turn(*id, gradient) {
+                *gradient = turned;
             }
         }
         let d = d.into_gradients(&model);
@@ -180,13 +211,14 @@ impl<M: Modulated> Method<M> for Lpr {
 
     fn reset(&mut self) {
         self.optimizer.reset();
-        (self.inverses, self.steps) = (Vector::default(), 0);
+        (self.inverses, self.steps) = (Inverses::default(), 0);
     }
 
     fn save(&self) -> Result<Vec<u8>, OptimError> {
         StateWriter::new(KIND)
             .number("steps", self.steps as f64)
-            .vector("inverses", Some(&self.inverses))
+            .vector("inverses", Some(&self.inverses.first))
+            .vector("inverses_of_convolutions", Some(&self.inverses.last))
             .part("optimizer", self.optimizer.to_bytes()?)
             .finish()
     }
@@ -194,7 +226,10 @@ impl<M: Modulated> Method<M> for Lpr {
     fn load(&mut self, state: &[u8]) -> Result<(), OptimError> {
         let state = StateReader::open(KIND, state)?;
         self.optimizer.load_bytes(&state.part("optimizer")?)?;
-        self.inverses = state.vector("inverses")?.unwrap_or_default();
+        self.inverses = Inverses {
+            first: state.vector("inverses")?.unwrap_or_default(),
+            last: state.vector("inverses_of_convolutions")?.unwrap_or_default(),
+        };
         self.steps = state.number("steps")? as u64;
         Ok(())
     }
@@ -203,6 +238,22 @@ impl<M: Modulated> Method<M> for Lpr {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gradient_is_turned_on_the_side_of_the_inputs() {
+        use burn::tensor::Device;
+        let device = Device::flex();
+        // Two inputs, and three outputs.
+        let of = |values: &[f32]| Tensor::<1>::from_data(values, &device);
+        let vector = |id| Vector([(id, of(&[1.0, 2.0, 2.0, 5.0]))].into());
+        let inverses = Inverses { first: vector(1), last: vector(2) };
+        let turned = |id, gradient: &[f32]| {
+            inverses.turn(id, &of(gradient)).map(|d| d.into_data().try_to_vec::<f32>().unwrap())
+        };
+        assert_eq!(turned(1, &[1.0, 0.0, 2.0, 0.0, 1.0, 1.0]), Some(vec![1.0, 2.0, 4.0, 2.0, 5.0, 9.0]));
+        assert_eq!(turned(2, &[1.0, 0.0, 0.0, 1.0, 2.0, 1.0]), Some(vec![1.0, 2.0, 2.0, 5.0, 4.0, 9.0]));
+        assert_eq!(turned(3, &[1.0]), None);
+    }
 
     #[test]
     fn the_inverse_times_the_matrix_is_the_identity() {

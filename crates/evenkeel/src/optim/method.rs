@@ -59,12 +59,44 @@ impl Objective {
     }
 }
 
-/// What came into a layer: one row for each use of its weights.
+/// What came into a layer: the matrix Z with one row for each use of the layer's weights, as far as methods look at it.
 pub struct LayerInputs {
     /// The layer's weights.
     pub parameter: ParamId,
-    /// The inputs, one row per example, or per example and place for a convolution.
-    pub rows: Tensor<2>,
+    /// `ZᵀZ`, `[inputs, inputs]`.
+    pub products: Tensor<2>,
+    /// Rows of Z: one per example, or per example and place for a convolution.
+    pub rows: usize,
+    /// How the weights lie.
+    pub weights: WeightLayout,
+}
+
+/// Which dimension of a layer's weights its inputs are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WeightLayout {
+    /// A linear layer, `[inputs, outputs]`.
+    InputsFirst,
+    /// A convolution, `[outputs, inputs…]`: channels, height and width of its window count as one dimension.
+    InputsLast,
+}
+
+impl LayerInputs {
+    /// Of a linear layer with weights `[inputs, outputs]`: `z` has a row per example.
+    ///
+    /// ```
+    /// use burn::{module::ParamId, tensor::{Device, Tensor}};
+    /// use evenkeel::optim::LayerInputs;
+    ///
+    /// let z = Tensor::<2>::from_data([[1.0, 2.0], [0.0, 1.0], [3.0, 0.0]], &Device::flex());
+    /// let told = LayerInputs::of_linear(ParamId::new(), z);
+    /// assert_eq!((told.rows, told.products.into_data().try_to_vec::<f32>()?), (3, vec![10.0, 2.0, 2.0, 5.0]));
+    /// # Ok::<(), burn::tensor::DataError>(())
+    /// ```
+    pub fn of_linear(parameter: ParamId, z: Tensor<2>) -> Self {
+        let [rows, _] = z.dims();
+        let products = z.clone().transpose().matmul(z);
+        Self { parameter, products, rows, weights: WeightLayout::InputsFirst }
+    }
 }
 
 /// Where a method gets its gradients from during one iteration.
