@@ -26,7 +26,44 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The commit that it was built from, with `+changes` if the tree had any; it says so if that is not known.
 pub const COMMIT: &str = env!("EVENKEEL_COMMIT");
 
-/// Name of the kernels that it uses here: the last digits of every number depend on them.
-pub fn kernels() -> &'static str {
-    evenkeel_kernels::InstructionSet::active().name()
+/// How the names of kernels end in a static build: musl's `exp` and `ln` round differently from glibc's.
+const STATIC: &str = "+musl";
+const ENDING: &str = if cfg!(target_env = "musl") { STATIC } else { "" };
+
+/// Name of the kernels that it uses here, and of the C library if that is not the usual one: the last digits of every number depend on
+/// both.
+pub fn kernels() -> String {
+    with_library(evenkeel_kernels::InstructionSet::active().name())
+}
+
+/// The name by which runs know kernels of this program.
+pub fn with_library(kernels: &str) -> String {
+    format!("{kernels}{ENDING}")
+}
+
+/// The kernels in a name that runs know; the reason if they were made with another C library.
+pub fn without_library(name: &str) -> Result<&str, &'static str> {
+    match (name.strip_suffix(STATIC), ENDING.is_empty()) {
+        (Some(kernels), false) => Ok(kernels),
+        (None, true) => Ok(name),
+        (Some(_), true) => Err(
+            "they are of the static build, whose exponentials and logarithms round differently; work with that",
+        ),
+        (None, false) => Err(
+            "they are of the build with glibc, whose exponentials and logarithms round differently; work with that",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_of_another_c_library_are_not_taken() {
+        let own = with_library("avx2");
+        assert_eq!(without_library(&own), Ok("avx2"));
+        let other = if ENDING.is_empty() { "avx2+musl" } else { "avx2" };
+        assert!(without_library(other).unwrap_err().contains("round differently"));
+    }
 }

@@ -349,7 +349,7 @@ impl Store {
             let path = dir.join("run.json");
             let mut record = RunRecord::new(spec, 0.0);
             if let Some(kernels) = &self.kernels {
-                record.machine.kernels.clone_from(kernels);
+                record.machine.kernels = program::with_library(kernels);
             }
             let file = json_file(&path, &record.signed()).map_err(io_error(&path))?;
             // Never over a record that another process has written in the meantime.

@@ -64,10 +64,7 @@ impl Summary {
         let rows =
             runs.lineups.iter().flat_map(|lineup| lineup.groups.iter().map(move |group| row(lineup, group)));
         Self {
-            written_by: Program {
-                commit: program::COMMIT.to_string(),
-                kernels: program::kernels().to_string(),
-            },
+            written_by: Program { commit: program::COMMIT.to_string(), kernels: program::kernels() },
             rankings: runs.lineups.iter().filter_map(Ranking::of).collect(),
             rows: rows.collect(),
             comparisons: runs

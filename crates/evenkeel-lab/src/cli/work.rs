@@ -9,6 +9,7 @@ use super::execute::{Processes, Work, execute, kernels};
 use super::metrics::runs_of;
 use super::status::runs_in;
 use crate::analysis::{Runs, Summary};
+use crate::program;
 use crate::store::{Status, Store, StoredRun, write_json};
 
 /// Do what is pending in a folder, until nothing is left.
@@ -59,7 +60,7 @@ fn kernels_of(runs: &[StoredRun]) -> Result<Option<String>, BadInput> {
     let names: Vec<&str> = names.into_iter().collect();
     match names[..] {
         [] => Ok(None),
-        [one] => kernels(one).map(Some).map_err(|reason| {
+        [one] => program::without_library(one).map_err(String::from).and_then(kernels).map(Some).map_err(|reason| {
             BadInput(format!(
                 "the runs of this folder use the kernels '{one}': {reason}. Describe them anew for kernels that all machines \
                  have (--kernels), so that they give the same numbers"

@@ -27,7 +27,7 @@ impl Machine {
             platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
             cpu,
             cores: cores(),
-            kernels: crate::program::kernels().to_string(),
+            kernels: crate::program::kernels(),
         }
     }
 }

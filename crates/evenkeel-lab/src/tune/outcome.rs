@@ -172,10 +172,7 @@ impl Outcome {
         Self {
             experiment: experiment.to_string(),
             command,
-            written_by: Program {
-                commit: program::COMMIT.to_string(),
-                kernels: program::kernels().to_string(),
-            },
+            written_by: Program { commit: program::COMMIT.to_string(), kernels: program::kernels() },
             search,
             rounds,
             score,
