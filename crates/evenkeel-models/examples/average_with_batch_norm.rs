@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     loaded.normalization.gather(test, chosen.iter().copied(), &mut pixels);
     let images = ResNetEvaluator::pack(&pixels, shape, 0.0);
     let labels: Vec<usize> = chosen.iter().map(|&i| test.label(i).into()).collect();
-    let mut evaluator = ResNetEvaluator::default();
+    let mut evaluator = ResNetEvaluator;
     let mut accuracy = |network: &SlimResNet| {
         let logits = evaluator.logits(ResNetEvaluator::snapshot(network, shape), &images);
         let rows = logits.chunks_exact(logits.len() / labels.len()).zip(&labels);
@@ -69,7 +69,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (value, entropy) = (f64::from(loss.clone().into_scalar::<f32>()), mean_entropy(&logits));
         let of = GradientsParams::from_grads(loss.backward(), &model);
         model = method.step(model, Gradients { loss: value, entropy, of }, 2 * task);
-        averages.iter_mut().for_each(|average| average.update(&model));
+        for average in &mut averages {
+            average.update(&model);
+        }
         if iteration >= BEFORE {
             let trained = model.valid();
             let networks = [&trained, averages[0].module(), averages[1].module()];

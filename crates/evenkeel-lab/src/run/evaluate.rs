@@ -85,16 +85,18 @@ impl<'a, N: Architecture> TestSets<'a, N> {
     }
 }
 
-/// The mean of several networks' logits.
+/// The mean of several networks' logits; those of one network stay what they are.
 fn mean(opinions: Vec<Vec<f32>>) -> Vec<f32> {
     let share = 1.0 / opinions.len() as f32;
     let mut opinions = opinions.into_iter();
     let mut sum = opinions.next().expect("a network that is evaluated");
     for opinion in opinions {
-        sum.iter_mut().zip(opinion).for_each(|(sum, z)| *sum += z);
+        for (sum, z) in sum.iter_mut().zip(opinion) {
+            *sum += z;
+        }
     }
-    if share < 1.0 {
-        sum.iter_mut().for_each(|z| *z *= share);
+    for z in &mut sum {
+        *z *= share;
     }
     sum
 }

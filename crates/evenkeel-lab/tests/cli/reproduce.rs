@@ -167,4 +167,11 @@ fn mistakes_are_found_before_the_first_iteration() {
     let frozen = evenkeel().args(["run", "split-digits", "--optimizers", "msgd-frozen"]).output().unwrap();
     assert_eq!(frozen.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&frozen.stderr).contains("MLP has no convolutional part"));
+    let run = ["run", "split-digits", "--optimizers", "even-keel", "--set"];
+    let layers = evenkeel().args(run).arg("even-keel.under_gain=4").output().unwrap();
+    assert_eq!(layers.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&layers.stderr)
+            .contains("under_gain: must be 1 to 3, the number of layers; got 4")
+    );
 }
