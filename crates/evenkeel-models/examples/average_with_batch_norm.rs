@@ -1,5 +1,9 @@
-//! What BatchNorm does to averaged weights: `cargo run --release -p evenkeel-lab -p evenkeel-models --example average_with_batch_norm -- 1000`,
-//! the seed last.
+//! What BatchNorm does to averaged weights, for one seed:
+//!
+//! ```sh
+//! cargo build --release -p evenkeel-lab -p evenkeel-models --example average_with_batch_norm
+//! target/release/examples/average_with_batch_norm 1000
+//! ```
 //!
 //! Trains slim ResNet-18 with EvenKeel on the first two tasks of Split CIFAR-10, and evaluates three networks after every step from the
 //! switch on: the one that is trained, the average with its running statistics averaged alike, and the average with those of the trained
