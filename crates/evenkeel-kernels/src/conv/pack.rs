@@ -35,6 +35,16 @@ impl PackedWeights {
         Self { data: Buffer::default(), packed_for: None }
     }
 
+    /// Numbers in memory.
+    pub fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    /// Whether nothing was packed yet.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
     /// Packs `weights` (`[outputs][inputs][k][k]`) for [`forward`](super::forward).
     pub fn pack_forward(&mut self, set: InstructionSet, conv: &ConvShape, weights: &[f32]) {
         self.pack(set, conv, weights, Pass::Forward);

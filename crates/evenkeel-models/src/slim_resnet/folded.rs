@@ -14,9 +14,13 @@ use rayon::prelude::*;
 use super::{Backbone, ConvNorm, ResidualBlock, SlimResNet};
 use crate::architecture::{Frozen, InputShape};
 
-/// Blocks of images that go through the network together: enough for full Winograd tiles at 4×4 pixels, few enough for
-/// the cache.
-const BLOCKS: usize = 2;
+/// Layers with more weights than this, which do not fit into a second-level cache, see several blocks of images at a time: their
+/// weights come from further away, once for all of them. In front of them every block goes by itself, while its maps are in the cache.
+const HEAVY: usize = 1 << 18;
+/// Numbers of the last maps that go together.
+const TOGETHER: usize = 1 << 19;
+/// Most blocks that go together.
+const BLOCKS: usize = 8;
 
 /// Images in the layout of the kernels, converted once.
 pub struct PackedImages {
@@ -47,9 +51,13 @@ impl PackedImages {
 }
 
 /// A backbone as it was, in evaluation mode: BatchNorm folded into the convolutions, residual and ReLU in their epilogue, a few
-/// images at a time through the whole network.
+/// images at a time through the network.
 pub struct FoldedBackbone {
     layers: Backbone<Folded>,
+    /// How many residual blocks come before the first with heavy weights.
+    light: usize,
+    /// What flows out of them, for one block of images.
+    middle: BatchShape,
     /// Of the maps in front of the pooling.
     last: BatchShape,
 }
@@ -103,6 +111,8 @@ struct Work {
     middle: Buffer,
     side: Buffer,
     y: Buffer,
+    /// Of the blocks that go on together.
+    joined: Buffer,
 }
 
 thread_local! {
@@ -112,7 +122,7 @@ thread_local! {
 impl ResidualBlock<Folded> {
     /// From `work.x` to `work.x`.
     fn run(&self, batch: usize, work: &mut Work) {
-        let Work { x, middle, side, y } = work;
+        let Work { x, middle, side, y, .. } = work;
         self.first.run(batch, x, None, true, middle);
         let residual = match &self.shortcut {
             None => &*x,
@@ -129,14 +139,18 @@ impl ResidualBlock<Folded> {
 impl FoldedBackbone {
     /// Of the backbone as it is now, for images of this shape.
     pub fn new(backbone: &Backbone<ConvNorm>, shape: InputShape) -> Self {
-        let chunk = BLOCKS * InstructionSet::active().lanes();
-        let input = BatchShape::new(chunk, shape.channels, shape.height, shape.width);
+        let lanes = InstructionSet::active().lanes();
+        let input = BatchShape::new(lanes, shape.channels, shape.height, shape.width);
         let (layers, last) = backbone.follow(input, |layer, input| {
             let folded = Folded::new(layer, input);
             let output = folded.conv.output();
             (folded, output)
         });
-        Self { layers, last }
+        let heavy = |block: &ResidualBlock<Folded>| block.layers().any(|layer| layer.packed.len() > HEAVY);
+        let light = layers.blocks.iter().position(heavy).unwrap_or(layers.blocks.len());
+        let middle =
+            light.checked_sub(1).map_or(&layers.stem, |block| &layers.blocks[block].second).conv.output();
+        Self { layers, light, middle, last }
     }
 
     /// Features `[images][features]`, image by image.
@@ -151,8 +165,11 @@ impl FoldedBackbone {
         finish: impl Fn(Vec<f32>) -> Vec<f32> + Sync,
     ) -> Vec<f32> {
         let set = InstructionSet::active();
-        let chunk = BLOCKS * set.lanes();
         let stem = &self.layers.stem;
+        // As many blocks as every thread still has several times.
+        let most = images.shape.blocks(set) / (2 * rayon::current_num_threads());
+        let chunk = (TOGETHER / self.last.block_len(set)).clamp(1, most.clamp(1, BLOCKS)) * set.lanes();
+        let (light, heavy) = self.layers.blocks.split_at(self.light);
         assert_eq!(
             images.shape,
             stem.conv.with_batch(images.len()).input(),
@@ -167,8 +184,18 @@ impl FoldedBackbone {
                 let batch = (images.len() - i * chunk).min(chunk);
                 // Taken, not borrowed: the thread may steal another piece of this loop while it waits inside.
                 let mut work = WORK.take();
-                stem.run(batch, data, None, true, &mut work.x);
-                self.layers.blocks.iter().for_each(|block| block.run(batch, &mut work));
+                let mut middle = std::mem::take(&mut work.joined);
+                let len = self.middle.block_len(set);
+                middle.resize(batch.div_ceil(set.lanes()) * len);
+                let blocks = data.chunks(images.shape.block_len(set)).zip(middle.chunks_exact_mut(len));
+                for (block, (data, middle)) in blocks.enumerate() {
+                    let batch = (batch - block * set.lanes()).min(set.lanes());
+                    stem.run(batch, data, None, true, &mut work.x);
+                    light.iter().for_each(|block| block.run(batch, &mut work));
+                    middle.copy_from_slice(&work.x);
+                }
+                work.joined = std::mem::replace(&mut work.x, middle);
+                heavy.iter().for_each(|block| block.run(batch, &mut work));
                 let last = BatchShape { batch, ..self.last };
                 let pooled = pool::pooled(&last);
                 let mut averages = vec![0.0; pooled.blocked_len(set)];
