@@ -6,7 +6,8 @@ What the speed is compared with (bench/pytorch_peer.py), what the parity test wa
 import torch.nn as nn
 import torch.nn.functional as F
 
-WIDTHS = [(20, 20, 1), (20, 20, 1), (20, 40, 2), (40, 40, 1), (40, 80, 2), (80, 80, 1), (80, 160, 2), (160, 160, 1)]
+# Of each block: inputs and outputs as multiples of the stem's channels, and the stride.
+BLOCKS = [(1, 1, 1), (1, 1, 1), (1, 2, 2), (2, 2, 1), (2, 4, 2), (4, 4, 1), (4, 8, 2), (8, 8, 1)]
 
 
 class ConvNorm(nn.Module):
@@ -31,10 +32,10 @@ class Block(nn.Module):
 
 
 class Backbone(nn.Module):
-    def __init__(self):
+    def __init__(self, channels):
         super().__init__()
-        self.stem = ConvNorm(3, 20, 3, 1)
-        self.blocks = nn.Sequential(*[Block(*w) for w in WIDTHS])
+        self.stem = ConvNorm(3, channels, 3, 1)
+        self.blocks = nn.Sequential(*[Block(i * channels, o * channels, stride) for i, o, stride in BLOCKS])
 
     def forward(self, x):
         return F.avg_pool2d(self.blocks(F.relu(self.stem(x))), 4).flatten(1)
@@ -43,9 +44,9 @@ class Backbone(nn.Module):
 class SlimResNet(nn.Module):
     """For images of 32x32; the gain is on the head alone."""
 
-    def __init__(self):
+    def __init__(self, channels=20):
         super().__init__()
-        self.backbone, self.head = Backbone(), nn.Linear(160, 10, bias=False)
+        self.backbone, self.head = Backbone(channels), nn.Linear(8 * channels, 10, bias=False)
 
     def forward(self, x, gain=1.0):
         return self.head(self.backbone(x)) * gain

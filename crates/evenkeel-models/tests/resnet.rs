@@ -1,14 +1,18 @@
 //! Slim ResNet-18 against PyTorch (`fixtures/pytorch_resnet.py` made the numbers), and the kernels against Burn's operations.
 
-use burn::module::{Module, Param};
+#[path = "support/formula.rs"]
+mod support;
+
+use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use evenkeel::nn::cross_entropy;
 use evenkeel::optim::SgdConfig;
-use evenkeel_models::{ConvNorm, Evaluator, GainLinear, InputShape, ResNetEvaluator, SlimResNet};
+use evenkeel_models::{Evaluator, InputShape, ResNetEvaluator, SlimResNet};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
+use support::{formula, formula_model};
 
 /// Relative to the largest entry: eighteen layers in f32, Winograd among them.
 const TOLERANCE: f64 = 1e-4;
@@ -29,40 +33,6 @@ struct Fixture {
 
 fn fixture() -> Fixture {
     serde_json::from_str(include_str!("fixtures/pytorch_resnet.json")).unwrap()
-}
-
-/// The formula of the script.
-fn formula(n: usize, seed: usize, scale: f64) -> Vec<f32> {
-    let mix = |mut h: u32| {
-        h = (h ^ (h >> 16)).wrapping_mul(0x45D_9F3B);
-        h = (h ^ (h >> 16)).wrapping_mul(0x45D_9F3B);
-        f64::from(h ^ (h >> 16)) / 2_f64.powi(31) - 1.0
-    };
-    (0..n).map(|i| (scale * mix((i * 1009 + seed * 7919 + 1) as u32)) as f32).collect()
-}
-
-fn fill(layer: &ConvNorm, seed: &mut usize, device: &Device) -> ConvNorm {
-    let mut layer = layer.clone();
-    let shape = layer.weight.dims();
-    let (len, fan) = (shape.iter().product(), shape[1] * shape[2] * shape[3]);
-    let channels = shape[0];
-    let plus_one = formula(channels, *seed + 100, 0.2).iter().map(|v| 1.0 + v).collect::<Vec<f32>>();
-    let weight = TensorData::new(formula(len, *seed, 1.5 / (fan as f64).sqrt()), shape);
-    let beta = TensorData::new(formula(channels, *seed + 200, 0.1), [channels]);
-    *seed += 1;
-    layer.weight = Param::from_data(weight, device);
-    layer.gamma = Param::from_data(TensorData::new(plus_one, [channels]), device);
-    layer.beta = Param::from_data(beta, device);
-    layer
-}
-
-fn formula_model(outputs: usize, device: &Device) -> SlimResNet {
-    let model = SlimResNet::new(square(32), 20, outputs, &mut ChaCha8Rng::seed_from_u64(0), device);
-    let mut seed = 0;
-    let backbone = model.backbone.map_layers(|layer| fill(layer, &mut seed, device));
-    let head =
-        GainLinear::from_weights(TensorData::new(formula(160 * outputs, 300, 0.1), [160, outputs]), device);
-    SlimResNet { backbone, head }
 }
 
 fn square(size: usize) -> InputShape {
@@ -93,7 +63,7 @@ fn assert_digest(what: &str, tensor: &[f64], theirs: &[f64; 4]) {
 #[test]
 fn one_training_step_and_the_logits_agree_with_pytorch() {
     let (f, device) = (fixture(), Device::flex().autodiff());
-    let mut model = formula_model(f.outputs, &device);
+    let mut model = formula_model(20, &device);
     let pixels = TensorData::new(formula(f.batch * 3 * 32 * 32, 400, 1.0), [f.batch, 3, 32, 32]);
     let x = Tensor::<4>::from_data(pixels.clone(), &device);
     let labels: Vec<i64> = (0..f.batch as i64).map(|i| i * 3 % f.outputs as i64).collect();
