@@ -80,6 +80,11 @@ pub trait MethodConfig {
     fn asks_for_layer_inputs(&self) -> bool {
         false
     }
+
+    /// Whether it puts layers of the model under a gain.
+    fn modulates(&self) -> bool {
+        false
+    }
 }
 
 registry::rules! {

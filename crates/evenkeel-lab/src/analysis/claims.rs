@@ -10,7 +10,8 @@ use evenkeel_report::Cell;
 
 pub use self::shown::{paragraphs, tables, to_csv};
 use super::comparisons::paired;
-use super::groups::{Group, Lineup, Measure};
+use super::groups::{Group, Lineup};
+use super::measure::Measure;
 use crate::paper::claims::PaperClaim;
 
 /// What a claim rests on.

@@ -3,7 +3,8 @@
 use evenkeel_metrics::{Better, Evidence, QUANTITIES, Quantity, Side, Verdict, holm, quantity};
 use serde::Serialize;
 
-use super::groups::{Group, Lineup, Measure};
+use super::groups::{Group, Lineup};
+use super::measure::Measure;
 
 /// The quantity that decides a comparison: one curve gives one claim.
 pub const DECIDES: &str = "avg-SG";

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use evenkeel_metrics::{Curve, CurveFileError, PaperReading, Point, read_curve};
 use thiserror::Error;
 
-use super::groups::{Finished, Group, Lineup, Origin, Runs};
+use super::groups::{Finished, Group, Lineup, Origin};
+use super::runs::Runs;
 use crate::spec::RunSpec;
 
 /// The name of groups that are given without one.

@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use evenkeel_metrics::QUANTITIES;
 
 use super::claims::{Basis, Judged};
-use super::groups::{Lineup, Measure};
+use super::groups::Lineup;
+use super::measure::Measure;
 use super::noise_floor;
 
 /// One value per row, with all its digits: `lineup,optimizer,seed,outcome,quantity,value`.

@@ -7,7 +7,8 @@ use evenkeel_report::{Cell, Table};
 use serde::Serialize;
 
 use super::comparisons::{ALL_SEEN, DECIDES, MINIMUM, NEWEST, evidence};
-use super::groups::{Group, Lineup, Measure};
+use super::groups::{Group, Lineup};
+use super::measure::Measure;
 use super::tables;
 
 /// An optimizer that stays so many percentage points below the best on new tasks learns less than others do: a gap is small, too, where

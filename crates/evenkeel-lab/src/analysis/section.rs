@@ -7,10 +7,11 @@ use evenkeel_report::{Document, Section};
 use super::figures::{self, Drawn, MOST_CURVES, Unfinished};
 use super::folders::Folders;
 use super::glossary::glossary;
-use super::groups::{Lineup, Runs};
+use super::groups::Lineup;
 use super::left_out::LeftOut;
 use super::own_curves::OwnCurves;
 use super::ranking::Ranking;
+use super::runs::Runs;
 use super::{progress, run_again, tables, terminal};
 use crate::store::{Status, StoredRun};
 

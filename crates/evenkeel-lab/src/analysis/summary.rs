@@ -6,10 +6,11 @@ use evenkeel_metrics::{Interval, PaperReading, QUANTITIES};
 use serde::Serialize;
 
 use super::comparisons::{self, Comparison};
-use super::groups::{Group, Lineup, Program, Runs};
+use super::groups::{Group, Lineup, Program};
 use super::left_out::LeftOut;
 use super::noise_floor::{self, Floor};
 use super::ranking::Ranking;
+use super::runs::Runs;
 use crate::paper::PaperRow;
 use crate::program;
 

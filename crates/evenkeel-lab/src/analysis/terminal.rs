@@ -7,11 +7,11 @@ use comfy_table::{CellAlignment, TableStyle, presets};
 use evenkeel_metrics::QUANTITIES;
 use evenkeel_report::Table;
 
-use super::groups::Runs;
 use super::left_out::LeftOut;
 use super::noise_floor;
 use super::own_curves;
 use super::ranking::Ranking;
+use super::runs::Runs;
 use super::summary::Summary;
 use super::tables;
 use crate::columns::{self, wrapped};

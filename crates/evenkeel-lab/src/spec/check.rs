@@ -115,6 +115,12 @@ impl OptimizerSpec {
         }
         if let Some(layers) = self.under_gain {
             let most = settings.model.layers_under_gain();
+            if !self.rule.modulates() {
+                return Err(bad(
+                    &format!("{}.under_gain", self.name),
+                    "it puts no layer under a gain; leave it out",
+                ));
+            }
             if most.is_none_or(|most| !(1..=most).contains(&layers)) {
                 let reason = match most {
                     Some(most) => format!("must be 1 to {most}, the number of layers; got {layers}"),

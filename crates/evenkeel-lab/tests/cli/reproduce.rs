@@ -174,4 +174,8 @@ fn mistakes_are_found_before_the_first_iteration() {
         String::from_utf8_lossy(&layers.stderr)
             .contains("under_gain: must be 1 to 3, the number of layers; got 4")
     );
+    let run = ["run", "split-digits", "--optimizers", "sgd", "--set", "sgd.under_gain=1"];
+    let without_gain = evenkeel().args(run).output().unwrap();
+    assert_eq!(without_gain.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&without_gain.stderr).contains("it puts no layer under a gain"));
 }

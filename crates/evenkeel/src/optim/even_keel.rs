@@ -117,6 +117,10 @@ impl MethodConfig for EvenKeelConfig {
     fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
         Ok(Box::new(Averaged::new(Box::new(self.init()?), EmaConfig::new(self.decay))))
     }
+
+    fn modulates(&self) -> bool {
+        true
+    }
 }
 
 /// SGD with a rate of α/g, whose steps are bounded by the size of what they change.

@@ -131,6 +131,10 @@ impl MethodConfig for NgmSgdConfig {
             None => self.init()?,
         }))
     }
+
+    fn modulates(&self) -> bool {
+        true
+    }
 }
 
 /// Stochastic gradient descent under an entropy-driven gain.

@@ -139,6 +139,11 @@ macro_rules! rules {
                 match self { $(Self::$variant(config) => config.asks_for_layer_inputs(),)* }
             }
 
+            /// See [`MethodConfig::modulates`].
+            pub fn modulates(&self) -> bool {
+                match self { $(Self::$variant(config) => config.modulates(),)* }
+            }
+
             /// The method, ready for its first step on a model of this kind.
             pub fn method<M: Modulated>(&self) -> Result<Box<dyn Method<M>>, OptimError> {
                 match self { $(Self::$variant(config) => config.method(),)* }

@@ -5,7 +5,7 @@ use evenkeel_report::figure::{BarSeries, Bars};
 use evenkeel_report::{Axis, Figure, Panel};
 
 use super::{Drawn, MOST_CURVES};
-use crate::analysis::groups::{Group, Measure};
+use crate::analysis::{Group, Measure};
 
 pub(super) fn figure(drawn: &Drawn<'_>) -> Option<Figure> {
     let groups: Vec<&Group> = drawn.lineup.finished().take(MOST_CURVES).collect();

@@ -5,8 +5,8 @@ use evenkeel_report::{Axis, Figure, Panel};
 
 use super::{Drawn, MOST_CURVES};
 use crate::analysis::comparisons::{ALL_SEEN, DECIDES};
-use crate::analysis::groups::{Group, Measure};
 use crate::analysis::mean_curves::tidy;
+use crate::analysis::{Group, Measure};
 
 pub(super) fn figure(drawn: &Drawn<'_>) -> Option<Figure> {
     let groups = drawn.lineup.finished().take(MOST_CURVES);
