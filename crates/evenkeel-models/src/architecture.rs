@@ -142,7 +142,7 @@ pub trait Evaluator<N>: Default + Send {
     /// Test images, converted once.
     type Images: Send + Sync;
     /// The network as it was: neither training nor a change of the gain reaches it.
-    type Snapshot: Clone + Send;
+    type Snapshot: Send;
 
     /// `values`: normalised images one after the other; `background`: the number that most of an image is, for sparse ones.
     fn pack(values: &[f32], shape: InputShape, background: f32) -> Self::Images;
@@ -150,8 +150,13 @@ pub trait Evaluator<N>: Default + Send {
     /// The network as it is now.
     fn snapshot(network: &N, shape: InputShape) -> Self::Snapshot;
 
-    /// Logits, image by image.
-    fn logits(&mut self, snapshot: Self::Snapshot, images: &Self::Images) -> Vec<f32>;
+    /// Logits of each set of images, image by image.
+    fn logits_of_sets(&mut self, snapshot: Self::Snapshot, sets: &[&Self::Images]) -> Vec<Vec<f32>>;
+
+    /// Logits of one set of images.
+    fn logits(&mut self, snapshot: Self::Snapshot, images: &Self::Images) -> Vec<f32> {
+        self.logits_of_sets(snapshot, &[images]).pop().expect("one for each set")
+    }
 }
 
 /// What one pass forward and backward over a batch gives.

@@ -34,14 +34,16 @@ impl<N: Architecture> Evaluator<N> for ForwardPass {
         network.valid().with_gain(&gain)
     }
 
-    fn logits(&mut self, network: N, images: &FlatImages) -> Vec<f32> {
+    fn logits_of_sets(&mut self, network: N, sets: &[&FlatImages]) -> Vec<Vec<f32>> {
         let device = network.devices().into_iter().next().unwrap_or_else(Device::flex);
-        let FlatImages { values, shape } = images;
-        let logits = values.chunks(CHUNK * shape.len()).flat_map(|chunk| {
-            let data = TensorData::new(chunk.to_vec(), [chunk.len() / shape.len(), shape.len()]);
-            let logits = network.forward_still(Tensor::from_data(data, &device), *shape);
-            logits.into_data().try_to_vec::<f32>().expect("logits are f32")
-        });
-        logits.collect()
+        let of_set = |FlatImages { values, shape }: &FlatImages| {
+            let logits = values.chunks(CHUNK * shape.len()).flat_map(|chunk| {
+                let data = TensorData::new(chunk.to_vec(), [chunk.len() / shape.len(), shape.len()]);
+                let logits = network.forward_still(Tensor::from_data(data, &device), *shape);
+                logits.into_data().try_to_vec::<f32>().expect("logits are f32")
+            });
+            logits.collect()
+        };
+        sets.iter().map(|set| of_set(set)).collect()
     }
 }

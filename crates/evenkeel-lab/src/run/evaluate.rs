@@ -71,17 +71,31 @@ impl<'a, N: Architecture> TestSets<'a, N> {
         N::Evaluator::snapshot(model, self.data.input_shape())
     }
 
-    /// Evaluates models by the mean of their logits, on the test set of task `k`, which counts from 1.
+    /// Evaluates models by the mean of their logits, on the test sets of the first `tasks` tasks.
     pub fn evaluate(
         &mut self,
-        k: usize,
+        tasks: usize,
         models: Vec<<N::Evaluator as Evaluator<N>>::Snapshot>,
-    ) -> Evaluation {
-        let set = self.sets[k - 1].get_or_insert_with(|| {
-            TestSet::new(&self.data.stream.task(k - 1).test, &self.spec.settings, self.spec.seed, self.data)
-        });
-        let opinions = models.into_iter().map(|model| self.evaluator.logits(model, &set.images)).collect();
-        score(&mean(opinions), &set.labels)
+    ) -> Vec<Evaluation> {
+        let sets: Vec<&TestSet<N>> = self.sets[..tasks]
+            .iter_mut()
+            .enumerate()
+            .map(|(k, set)| {
+                let test = &self.data.stream.task(k).test;
+                &*set
+                    .get_or_insert_with(|| TestSet::new(test, &self.spec.settings, self.spec.seed, self.data))
+            })
+            .collect();
+        let images: Vec<_> = sets.iter().map(|set| &set.images).collect();
+        let mut opinions: Vec<_> = models
+            .into_iter()
+            .map(|model| self.evaluator.logits_of_sets(model, &images).into_iter())
+            .collect();
+        let mut of_set = |set: &TestSet<N>| {
+            let of_set = opinions.iter_mut().map(|sets| sets.next().expect("logits of every set"));
+            score(&mean(of_set.collect()), &set.labels)
+        };
+        sets.into_iter().map(&mut of_set).collect()
     }
 }
 

@@ -52,7 +52,7 @@ impl Evaluator<Mlp> for MlpEvaluator {
         MlpSnapshot { layers: layers.collect() }
     }
 
-    fn logits(&mut self, model: MlpSnapshot, images: &SparseRows) -> Vec<f32> {
+    fn logits_of_sets(&mut self, model: MlpSnapshot, sets: &[&SparseRows]) -> Vec<Vec<f32>> {
         let set = InstructionSet::active();
         let layers: Vec<Layer<'_>> = model
             .layers
@@ -68,9 +68,12 @@ impl Evaluator<Mlp> for MlpEvaluator {
         self.packed.pack(set, &layers);
         // From here on, training may change the weights in place.
         drop(model);
-        let mut out = vec![0.0; images.rows() * classes];
-        logits(set, images, &self.packed, &mut out);
-        out
+        let of_images = |images: &SparseRows| {
+            let mut out = vec![0.0; images.rows() * classes];
+            logits(set, images, &self.packed, &mut out);
+            out
+        };
+        sets.iter().map(|images| of_images(images)).collect()
     }
 }
 

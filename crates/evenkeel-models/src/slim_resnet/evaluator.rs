@@ -1,7 +1,5 @@
 //! Fast evaluation of slim ResNet-18 on the CPU.
 
-use std::sync::Arc;
-
 use burn::backend::flex::FlexTensor;
 use evenkeel::cpu::on_cpu;
 
@@ -9,9 +7,8 @@ use super::{FoldedBackbone, PackedImages, SlimResNet};
 use crate::architecture::{Evaluator, InputShape};
 
 /// A [`SlimResNet`] as it was, in evaluation mode.
-#[derive(Clone)]
 pub struct ResNetSnapshot {
-    backbone: Arc<FoldedBackbone>,
+    backbone: FoldedBackbone,
     head: FlexTensor,
     classes: usize,
     gain: f32,
@@ -34,16 +31,17 @@ impl Evaluator<SlimResNet> for ResNetEvaluator {
     fn snapshot(model: &SlimResNet, shape: InputShape) -> ResNetSnapshot {
         let [_, classes] = model.head.weight.dims();
         ResNetSnapshot {
-            backbone: Arc::new(FoldedBackbone::new(&model.backbone, shape)),
+            backbone: FoldedBackbone::new(&model.backbone, shape),
             head: on_cpu(model.head.weight.val()),
             classes,
             gain: model.head.gain() as f32,
         }
     }
 
-    fn logits(&mut self, model: ResNetSnapshot, images: &PackedImages) -> Vec<f32> {
+    fn logits_of_sets(&mut self, model: ResNetSnapshot, sets: &[&PackedImages]) -> Vec<Vec<f32>> {
         let head = model.head.as_slice().expect("parameters are f32");
-        model.backbone.with_features(images, |features| product(&features, head, model.classes, model.gain))
+        let finish = |features: Vec<f32>| product(&features, head, model.classes, model.gain);
+        sets.iter().map(|images| model.backbone.with_features(images, finish)).collect()
     }
 }
 
