@@ -4,17 +4,20 @@
 """
 
 import csv
+import gzip
 from pathlib import Path
 
-CURVES = Path(__file__).resolve().parent.parent / "results" / "main-split-cifar10" / "curves"
+RUNS = Path(__file__).resolve().parent.parent / "results" / "main-split-cifar10" / "runs"
+OPTIMIZERS = ["ngm-sgd", "msgd", "adam", "sgd"]
 # Iterations at the beginning of a task that are all evaluated, and the distance of evaluations afterwards.
 SCHEDULES = [(0, 10), (20, 10), (60, 10), (100, 10), (60, 5)]
 
 
 def transitions():
     """Iteration within the task and task-1 accuracy, for each task after the first of each curve."""
-    for path in sorted(CURVES.glob("*.csv")):
-        rows = [(int(row["iteration"]), int(row["task"]), float(row["task1_acc"])) for row in csv.DictReader(path.open())]
+    for path in sorted(path for name in OPTIMIZERS for path in RUNS.glob(f"{name}-seed*/curve.csv.gz")):
+        with gzip.open(path, "rt") as file:
+            rows = [(int(row["iteration"]), int(row["task"]), float(row["task1_acc"])) for row in csv.DictReader(file)]
         for task in range(2, max(row[1] for row in rows) + 1):
             within = [(iteration, accuracy) for iteration, of, accuracy in rows if of == task]
             first = within[0][0]
