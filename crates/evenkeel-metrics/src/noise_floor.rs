@@ -31,6 +31,30 @@ pub fn gap_after(curve: &Curve, from: u64) -> Option<f64> {
     stability_gap(curve.task1_acc()[start], lowest)
 }
 
+/// How far the task-1 loss of a control rises above where it was after iteration `from`, to the end of the curve: negative where it stays
+/// below. What [`crate::Gap::loss_spike`] shows beyond it is the switch's.
+///
+/// `None` if a loss was not measured, or is not finite, at `from` or after it.
+///
+/// ```
+/// use evenkeel_metrics::{Curve, Point, noise_floor::loss_rise_after};
+///
+/// let mut points: Vec<Point> = (1..=3).map(|i| Point::new(i, 1, 90.0)).collect();
+/// for (point, loss) in points.iter_mut().zip([0.5, 0.75, 0.625]) {
+///     point.task1_loss = Some(loss);
+/// }
+/// let control = Curve::new(points)?;
+/// assert_eq!(loss_rise_after(&control, 1), Some(0.25));
+/// assert_eq!(loss_rise_after(&control, 2), Some(-0.125));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn loss_rise_after(curve: &Curve, from: u64) -> Option<f64> {
+    let start = curve.iterations().binary_search(&from).ok()?;
+    let finite = |index: usize| curve.task1_loss(index).filter(|loss| loss.is_finite());
+    let after: Vec<f64> = (start + 1..curve.iterations().len()).map(finite).collect::<Option<_>>()?;
+    Some(after.into_iter().reduce(f64::max)? - finite(start)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

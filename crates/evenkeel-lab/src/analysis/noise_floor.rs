@@ -1,7 +1,9 @@
 //! The gap beyond the noise floor: each switch against a control that trains on without one.
 
-use evenkeel_metrics::noise_floor::gap_after;
-use evenkeel_metrics::{Curve, Evidence, Interval, MeanCurve, Metrics, Side, Verdict, holm};
+use evenkeel_metrics::noise_floor::{gap_after, loss_rise_after};
+use evenkeel_metrics::{
+    Curve, Evidence, Interval, MeanCurve, Metrics, RECOVERED_FRACTION, Side, Verdict, gaps, holm, stats,
+};
 use evenkeel_report::{Cell, Table};
 use serde::Serialize;
 
@@ -148,9 +150,37 @@ fn mean_curve(group: &Group, last_task: usize, pairs: &[Pair]) -> Option<[f64; 2
     Some([sg, gap_after(&MeanCurve::of(&held).ok()?.curve, controls.first()?.held_from)?])
 }
 
+/// A switch of an optimizer of a lineup, beside its control.
+type Row<'a> = (&'a Lineup, &'a Group, Floor);
+
 /// Every switch that has controls, with its verdict; `None` without any.
 pub fn table(lineups: &[Lineup]) -> Option<Table> {
-    let all: Vec<(&Lineup, &Group, Floor)> = lineups
+    let (mut table, all) = excess_table(lineups)?;
+    table.caption += " One curve gives one verdict: on the mean over all switches where each has a control; p is adjusted by Holm over this \
+                      table.";
+    // The switches of an optimizer whose mean is tested are not tested one by one.
+    let whole = |name: &str| all.iter().any(|(_, group, floor)| group.name == name && floor.switch == ALL);
+    let tested = |group: &Group, floor: &Floor| floor.switch == ALL || !whole(&group.name);
+    let p = |(_, group, floor): &Row<'_>| floor.excess.p.filter(|_| tested(group, floor));
+    let adjusted = holm(&all.iter().map(p).collect::<Vec<_>>());
+    table.columns.extend(["Holm's p", "above the floor"].map(String::from));
+    for ((row, (_, group, floor)), adjusted) in table.rows.iter_mut().zip(&all).zip(adjusted) {
+        let verdict = Verdict::of(Some(&floor.excess), adjusted).word();
+        let verdict = if tested(group, floor) { verdict } else { "" };
+        row.extend([tables::p_value(adjusted), Cell::text(verdict)]);
+    }
+    Some(table)
+}
+
+/// The same without verdicts, beside claims that have them.
+pub fn without_verdicts(lineups: &[Lineup]) -> Option<Table> {
+    let (mut table, _) = excess_table(lineups)?;
+    table.caption += " What is certain of it stands in the table of claims.";
+    Some(table)
+}
+
+fn excess_table(lineups: &[Lineup]) -> Option<(Table, Vec<Row<'_>>)> {
+    let all: Vec<Row<'_>> = lineups
         .iter()
         .flat_map(|lineup| lineup.groups.iter().map(move |group| (lineup, group)))
         .flat_map(|(lineup, group)| floors(group).into_iter().map(move |floor| (lineup, group, floor)))
@@ -160,37 +190,43 @@ pub fn table(lineups: &[Lineup]) -> Option<Table> {
     }
     let caption = "The gap beyond the noise floor. The control of a switch is the same run, trained on with the data that it had seen for as \
                    long as the next task lasts; its SG is what the minimum over so many evaluations falls by itself. Excess = SG − SG of \
-                   the control, paired by seed: mean and Student's 95 % interval. One curve gives one verdict: on the mean over all \
-                   switches where each has a control; p is adjusted by Holm over this table. The last two columns are of the mean curves over seeds, as the paper reads them.";
-    let columns = [
-        "switch",
-        "seeds",
-        "SG",
-        "SG of the control",
-        "excess",
-        "Holm's p",
-        "above the floor",
-        "mean-curve SG",
-        "mean-curve control",
-    ];
+                   the control, paired by seed: mean and Student's 95 % interval. The last two numbers are of the mean curves over seeds, \
+                   as the paper reads them.";
+    let columns =
+        ["switch", "seeds", "SG", "SG of the control", "excess", "mean-curve SG", "mean-curve control"];
     let columns = columns.map(String::from);
     let mut table =
         Table::new("noise-floor", tables::caption(caption, lineups), tables::columns(lineups, columns));
-    // The switches of an optimizer whose mean is tested are not tested one by one.
-    let whole = |name: &str| all.iter().any(|(_, group, floor)| group.name == name && floor.switch == ALL);
-    let tested = |group: &Group, floor: &Floor| floor.switch == ALL || !whole(&group.name);
-    let p = |(_, group, floor): &(&Lineup, &Group, Floor)| floor.excess.p.filter(|_| tested(group, floor));
-    let adjusted = holm(&all.iter().map(p).collect::<Vec<_>>());
-    for ((lineup, group, floor), adjusted) in all.iter().zip(adjusted) {
+    for (lineup, group, floor) in &all {
         let mut row = tables::start(lineups, lineup, group);
         row.extend([Cell::text(&floor.switch), Cell::number(floor.seeds.len() as f64, 0)]);
         row.extend([tables::interval(Some(floor.sg), 3), tables::interval(Some(floor.control), 3)]);
         row.push(tables::difference(Some(&floor.excess), 3));
-        let verdict = Verdict::of(Some(&floor.excess), adjusted).word();
-        let verdict = if tested(group, floor) { Cell::text(verdict) } else { Cell::text("") };
-        row.extend([tables::p_value(adjusted), verdict]);
         row.extend([0, 1].map(|i| floor.mean_curve.map_or(Cell::Empty, |both| Cell::number(both[i], 3))));
         table.rows.push(row);
     }
-    Some(table)
+    Some((table, all))
+}
+
+/// How much more the task-1 loss rises after a switch than without it: of each seed that has the controls, the mean over the switches
+/// that have any. Nothing if a seed has no such number: leaving it out would favour the runs that failed.
+pub fn loss_rises(group: &Group) -> Vec<(u64, f64)> {
+    let mut seeds: Vec<u64> = group.controls.iter().map(|control| control.seed).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let rises = seeds.iter().map(|&seed| Some((seed, loss_rise(group, seed)?)));
+    rises.collect::<Option<_>>().unwrap_or_default()
+}
+
+fn loss_rise(group: &Group, seed: u64) -> Option<f64> {
+    let run = group.finished.iter().find(|finished| finished.seed == seed)?;
+    let switches = gaps(&run.curve, RECOVERED_FRACTION);
+    let controls = group.controls.iter().filter(|control| control.seed == seed);
+    let beyond: Vec<f64> = controls
+        .map(|control| {
+            let spike = switches.get(control.last_task - 1)?.loss_spike?;
+            Some(spike - loss_rise_after(&control.curve, control.held_from)?)
+        })
+        .collect::<Option<_>>()?;
+    Some(stats::mean(&beyond))
 }

@@ -28,17 +28,21 @@ pub(super) fn caption<'a>(text: &str, lineups: impl IntoIterator<Item = &'a Line
 
 /// Every table of the results; the comparisons of each lineup are a family of their own.
 pub fn all(lineups: &[Lineup], against: Option<&str>) -> Vec<Table> {
-    with_comparisons(lineups, |id, lineup| compared(id, lineup, against))
+    with_comparisons(lineups, noise_floor::table(lineups), |id, lineup| compared(id, lineup, against))
 }
 
 /// The tables of a page that has claims: its verdicts are those of the claims, so the differences stand here without any.
 pub fn beside_claims(lineups: &[Lineup]) -> Vec<Table> {
-    with_comparisons(lineups, differences)
+    with_comparisons(lineups, noise_floor::without_verdicts(lineups), differences)
 }
 
-fn with_comparisons(lineups: &[Lineup], compare: impl Fn(String, &Lineup) -> Option<Table>) -> Vec<Table> {
+fn with_comparisons(
+    lineups: &[Lineup],
+    noise_floor: Option<Table>,
+    compare: impl Fn(String, &Lineup) -> Option<Table>,
+) -> Vec<Table> {
     let mut tables = vec![mean_curve(lineups), per_seed(lineups), beyond(lineups)];
-    tables.extend(noise_floor::table(lineups));
+    tables.extend(noise_floor);
     for lineup in lineups {
         let id =
             if lineups.len() > 1 { format!("compared {}", lineup.label) } else { "compared".to_string() };

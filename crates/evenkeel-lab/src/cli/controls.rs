@@ -1,5 +1,6 @@
 //! `--control`: which switches get a control, and the experiments that run them.
 
+use std::fmt;
 use std::str::FromStr;
 
 use evenkeel_data::Loaded;
@@ -8,6 +9,28 @@ use super::error::BadInput;
 use crate::run::prepare::cut;
 use crate::run::progress::FetchProgress;
 use crate::spec::{CheckedExperiment, Settings};
+
+/// What `run` and `reproduce` have in common.
+#[derive(clap::Args)]
+pub(super) struct WithControls {
+    /// Also run controls without a switch, which measure the noise floor: for each switch a run that trains on with the data it has seen, for
+    /// as long as the next task lasts [default: every switch; `--control=1,2`: those after tasks 1 and 2].
+    #[arg(long, value_name = "TASKS", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    pub(super) control: Option<Controls>,
+}
+
+impl WithControls {
+    /// The experiments, and after them their controls, if they were asked for.
+    pub(super) fn beside(
+        &self,
+        experiments: Vec<CheckedExperiment>,
+    ) -> anyhow::Result<Vec<CheckedExperiment>> {
+        match &self.control {
+            None => Ok(experiments),
+            Some(controls) => controls.beside(&experiments),
+        }
+    }
+}
 
 /// The switches that get a control.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +61,22 @@ impl FromStr for Controls {
     }
 }
 
+/// As on the command line.
+impl fmt::Display for Controls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("--control"),
+            Self::After(tasks) => {
+                let tasks: Vec<String> = tasks.iter().map(usize::to_string).collect();
+                write!(f, "--control={}", tasks.join(","))
+            }
+        }
+    }
+}
+
 impl Controls {
     /// The experiments, and after them their controls.
-    pub(super) fn beside(&self, experiments: &[CheckedExperiment]) -> anyhow::Result<Vec<CheckedExperiment>> {
+    fn beside(&self, experiments: &[CheckedExperiment]) -> anyhow::Result<Vec<CheckedExperiment>> {
         let mut all = experiments.to_vec();
         for experiment in experiments {
             if experiment.settings.hold.is_some() {
@@ -95,5 +131,7 @@ mod tests {
         assert_eq!(held("all"), [None, Some(1), Some(2), Some(3), Some(4)]);
         assert_eq!(held("2,1,2"), [None, Some(1), Some(2)]);
         assert!("0".parse::<Controls>().is_err() && "x".parse::<Controls>().is_err());
+        let said = |controls: &str| controls.parse::<Controls>().unwrap().to_string();
+        assert_eq!([said("all"), said("2,1")], ["--control", "--control=1,2"]);
     }
 }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
+use super::controls::WithControls;
 use super::error::BadInput;
 use super::execute::{Processes, Work, begun, execute};
 use super::output::print;
@@ -32,6 +33,7 @@ use crate::store::Store;
     evenkeel reproduce ablations            Figure 4, 5 seeds\n  \
     evenkeel reproduce ablations --dry-run  how long that takes here\n  \
     evenkeel reproduce main --benchmark split-mnist --seeds 20\n  \
+    evenkeel reproduce main --benchmark split-mnist --control  also what the gaps are beyond chance\n  \
     evenkeel reproduce lr-sweep --quick     does everything run? minutes, not hours")]
 pub(super) struct Args {
     /// What to reproduce (--list).
@@ -64,6 +66,8 @@ pub(super) struct Args {
     /// Override a setting, as in `evenkeel run`; the paper's numbers are then no longer comparable.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    #[command(flatten)]
+    controls: WithControls,
     /// Print the page (or the list) as JSON.
     #[arg(long)]
     json: bool,
@@ -101,8 +105,10 @@ impl Args {
         page: fn(&str) -> std::result::Result<Page, String>,
     ) -> anyhow::Result<ExitCode> {
         let name = result.name;
-        if !self.benchmark.is_empty() || self.seeds.is_some() || !self.set.is_empty() {
-            let message = format!("{name} trains nothing: it has no benchmark, no seeds and no settings");
+        let asked = !self.benchmark.is_empty() || self.seeds.is_some() || !self.set.is_empty();
+        if asked || self.controls.control.is_some() {
+            let message =
+                format!("{name} trains nothing: it has no benchmark, no seeds, no settings and no controls");
             return Err(BadInput(message).into());
         }
         let out = self.out(name);
@@ -164,6 +170,7 @@ impl Args {
         words.extend(
             (!self.benchmark.is_empty()).then(|| format!("--benchmark {}", self.benchmark.join(","))),
         );
+        words.extend(self.controls.control.as_ref().map(ToString::to_string));
         words.extend(self.set.iter().map(|set| format!("--set '{}'", set.replace('\'', "'\\''"))));
         words.join(" ")
     }
@@ -194,7 +201,7 @@ impl Args {
             }
             checked.push(part.check()?);
         }
-        Ok(checked)
+        self.controls.beside(checked)
     }
 
     /// The runs of all parts. A benchmark whose data is missing is an error if it was asked for by name, and left out with a

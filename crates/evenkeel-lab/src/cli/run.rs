@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use super::controls::Controls;
+use super::controls::WithControls;
 use super::embedded::{OnEvent, Ran};
 use super::error::BadInput;
 use super::execute::{Processes, begun, execute, execute_with};
@@ -38,10 +38,8 @@ pub(super) struct Args {
     /// The optimizer that the others are compared with [default: the first of `evenkeel list` that runs].
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
-    /// Also run controls without a switch, which measure the noise floor: for each switch a run that trains on with the data it has seen, for
-    /// as long as the next task lasts [default: every switch; `--control=1,2`: those after tasks 1 and 2].
-    #[arg(long, value_name = "TASKS", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
-    control: Option<Controls>,
+    #[command(flatten)]
+    controls: WithControls,
     /// Only describe the runs, for `evenkeel work` on this and other machines.
     #[arg(long)]
     describe: bool,
@@ -66,10 +64,7 @@ impl Args {
                 );
             }
         }
-        match &self.control {
-            None => Ok(checked),
-            Some(controls) => controls.beside(&checked),
-        }
+        self.controls.beside(checked)
     }
 }
 

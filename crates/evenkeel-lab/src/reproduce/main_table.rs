@@ -6,9 +6,9 @@ use evenkeel_report::{Axis, Figure, Panel};
 
 use super::measures::{all_sg, sg, slope};
 use super::{Page, Result};
-use crate::analysis::claims::Claim;
+use crate::analysis::claims::{Basis, Claim, Paired, Test};
 use crate::analysis::mean_curves::{BAND, over_training, task1_accuracy};
-use crate::analysis::{Group, Lineup, Measure, Runs, tables};
+use crate::analysis::{Group, Lineup, Measure, Runs, noise_floor, tables};
 use crate::paper::published;
 
 pub(super) const RESULT: Result = Result::of_runs(
@@ -58,6 +58,7 @@ fn claims(lineup: &Lineup) -> Vec<Claim> {
     }
     claims.extend(of_sgd(lineup));
     claims.extend(of_avg_acc(lineup));
+    claims.extend(beyond_the_floor(lineup));
     if lineup.settings.stream.scenario() == ScenarioType::ClassIncremental {
         claims.extend(lineup.groups.iter().flat_map(|group| over_switches(lineup, group)));
     }
@@ -182,6 +183,67 @@ fn of_avg_acc(lineup: &Lineup) -> Vec<Claim> {
             Claim::compare(id, lineup, text, (best, group), Side::More, &Measure::named("avg-ACC"))
         })
         .collect()
+}
+
+/// What is said of the gap itself, against runs without the switch: a minimum of a noisy curve is below its beginning by selection.
+fn beyond_the_floor(lineup: &Lineup) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for group in ["msgd", "adam"].into_iter().filter_map(|name| lineup.find(name)) {
+        let floors = noise_floor::floors(group);
+        // All switches together, or the first if not all have controls.
+        let floor = floors.iter().find(|floor| floor.switch == noise_floor::ALL).or(floors.first());
+        let text = format!("{} loses more task-1 accuracy after a switch than without one", group.name);
+        let basis = floor.map_or_else(no_control, |floor| excess(group, floor));
+        claims.push(Claim::new("gap-persists-under-joint-training", lineup, text, basis));
+    }
+    if lineup.settings.stream.scenario() == ScenarioType::DomainIncremental {
+        claims.extend(lineup.groups.iter().flat_map(|group| at_every_switch(lineup, group)));
+    }
+    if let Some(ngm) = lineup.find("ngm-sgd") {
+        let rises = noise_floor::loss_rises(ngm);
+        let values = rises.into_iter().map(|(seed, a)| Paired { seed, a, b: None }).collect::<Vec<_>>();
+        let basis = if values.is_empty() {
+            no_control()
+        } else {
+            above("loss spike beyond the control", ngm, values)
+        };
+        let text = "the task-1 loss of NGM-SGD rises more after a switch than without one";
+        claims.push(Claim::new("loss-path-not-monotone", lineup, text, basis));
+    }
+    claims
+}
+
+/// A gap at each switch of a domain-incremental stream.
+fn at_every_switch(lineup: &Lineup, group: &Group) -> Vec<Claim> {
+    let (id, name) = ("domain-always-interferes", &group.name);
+    let claim = |switch: &str, basis| {
+        Claim::new(
+            id,
+            lineup,
+            format!("{name} has a gap {switch} beyond that of training on without it"),
+            basis,
+        )
+    };
+    let floors = noise_floor::floors(group);
+    let switches = floors.iter().filter(|floor| floor.switch != noise_floor::ALL);
+    let claims: Vec<Claim> =
+        switches.map(|floor| claim(&format!("at {}", floor.switch), excess(group, floor))).collect();
+    if claims.is_empty() { vec![claim("at every switch", no_control())] } else { claims }
+}
+
+/// The gap at a switch less that of its control, above zero.
+fn excess(group: &Group, floor: &noise_floor::Floor) -> Basis {
+    let values = floor.values.iter().map(|pair| Paired { seed: pair.seed, a: pair.excess(), b: None });
+    above(&format!("excess SG {}", floor.switch), group, values.collect())
+}
+
+fn above(quantity: &str, group: &Group, values: Vec<Paired>) -> Basis {
+    let (quantity, a) = (quantity.to_string(), group.name.clone());
+    Basis::Seeds(Test { quantity, a, b: None, side: Side::More, values, digits: 3 })
+}
+
+fn no_control() -> Basis {
+    Basis::Nothing("no runs without a switch (reproduce --control makes them)".to_string())
 }
 
 /// How the gap changes from switch to switch of a class-incremental stream.

@@ -106,6 +106,42 @@ fn a_reproduction_gives_the_intervals_that_metrics_gives_for_its_runs() {
     assert_eq!(compared, 3 * (4 * 4 + 3 * 3), "four optimizers, three comparisons");
 }
 
+/// With `--control` the gaps are tested against runs without a switch; without, the page says that they are not.
+#[test]
+fn controls_decide_what_a_gap_is_beyond_chance() {
+    let out = tempfile::tempdir().unwrap();
+    let page = |more: &[&str]| {
+        let mut command = evenkeel();
+        command.args(["reproduce", "main", "--benchmark", "rotated-mnist", "--seeds", "3", "--out"]);
+        command.arg(out.path()).args(more);
+        for setting in ["data=digits", "eval_samples=30", "batch=16", "iterations=12", "hidden=[24,16]"] {
+            command.args(["--set", setting]);
+        }
+        must_succeed(&mut command);
+        let text = read(&out.path().join("claims.csv"));
+        let rows: Vec<HashMap<String, String>> =
+            csv::Reader::from_reader(text.as_bytes()).deserialize().map(|row| row.unwrap()).collect();
+        (rows, read(&out.path().join("outcome.md")))
+    };
+    let beyond = ["excess SG all", "excess SG 1→2", "excess SG 2→3", "loss spike beyond the control"];
+    let (without, text) = page(&[]);
+    assert!(without.iter().all(|row| !beyond.contains(&row["quantity"].as_str())));
+    assert_eq!(text.matches("no runs without a switch (reproduce --control makes them)").count(), 2 + 4 + 1);
+    let (with, text) = page(&["--control"]);
+    let tested = |quantity: &str| with.iter().filter(|row| row["quantity"] == quantity).count();
+    assert_eq!(beyond.map(tested), [2, 4, 4, 1]);
+    assert!(!text.contains("no runs without a switch"));
+    assert!(text.contains("reproduce main --seeds 3 --benchmark rotated-mnist --control --set"), "{text}");
+    // The number of a claim is the difference that the table of the noise floor shows.
+    let table = read(&out.path().join("tables/noise-floor.csv"));
+    let rows: Vec<HashMap<String, String>> =
+        csv::Reader::from_reader(table.as_bytes()).deserialize().map(|row| row.unwrap()).collect();
+    let shown = rows.iter().find(|row| row["optimizer"] == "MSGD" && row["switch"] == "all").unwrap();
+    let claim = with.iter().find(|row| row["a"] == "MSGD" && row["quantity"] == "excess SG all").unwrap();
+    assert_eq!(shown["excess"].parse::<f64>().unwrap(), claim["mean"].parse::<f64>().unwrap());
+    assert!(!rows[0].contains_key("above the floor"), "the page's verdicts are those of its claims");
+}
+
 #[test]
 fn the_frozen_backbone_has_its_page_and_is_frozen_after_task_1() {
     let out = tempfile::tempdir().unwrap();
