@@ -7,7 +7,7 @@ use crate::conv::{Output, Written};
 use crate::simd::{Kernel, Simd};
 use crate::tile::{GROUP, Tap, multiply, with_width};
 
-/// Tiles (of 16 pixels) between two flushes of the statistics to f64.
+/// Fewest tiles (of 16 pixels) between two flushes of the statistics to f64.
 const FLUSH: usize = 8;
 /// Channels, inputs and outputs together, beyond which nothing is prefetched.
 const WIDE: usize = 80;
@@ -48,7 +48,7 @@ impl Kernel for WinogradForward<'_> {
                 }
             }
             pending += count;
-            if pending >= FLUSH {
+            if pending >= FLUSH.max(tiles.worthwhile) {
                 pending = 0;
                 self.output.flush(s);
             }

@@ -4,6 +4,9 @@ use super::POSITIONS;
 use crate::instruction_set::InstructionSet;
 use crate::simd::Simd;
 
+/// Tiles that are transformed before they are multiplied: two fill the register tiles, and their transforms are still in the
+/// first-level cache where layers are narrow.
+const AT_ONCE: usize = 2;
 /// Channels × tiles whose transforms fill about three fifths of a second-level cache of 1.25 MiB (sixteen
 /// lanes) or three quarters of one of 512 KiB (eight lanes).
 const CACHED: usize = 341;
@@ -17,6 +20,8 @@ pub(crate) struct Tiles {
     pub(crate) outputs: usize,
     /// Tiles that are transformed before they are multiplied.
     pub(crate) chunk: usize,
+    /// Tiles that make a task worth its while.
+    pub(super) worthwhile: usize,
     lanes: usize,
 }
 
@@ -37,9 +42,8 @@ impl Tiles {
         inputs: usize,
         outputs: usize,
     ) -> Self {
-        // A multiple of four fills the register tiles; at least four let weights be used more than once.
-        let chunk = (CACHED / (inputs + outputs) / 4 * 4).clamp(4, 16);
-        Self { height, width, inputs, outputs, chunk, lanes: set.lanes() }
+        let worthwhile = (CACHED / (inputs + outputs) / 4 * 4).clamp(4, 16);
+        Self { height, width, inputs, outputs, chunk: AT_ONCE, worthwhile, lanes: set.lanes() }
     }
 
     /// The same tiles in chunks for the weight gradient, which adds up lanes once per chunk.
@@ -47,7 +51,8 @@ impl Tiles {
         // Wide layers leave the second-level cache anyway: rather add up lanes half as often. Eight lanes cost as much to add up as
         // sixteen, for half the products.
         let fewest = if self.inputs + self.outputs >= 160 || self.lanes == 8 { 16 } else { 8 };
-        Self { chunk: self.chunk.max(fewest), ..self }
+        let chunk = self.worthwhile.max(fewest);
+        Self { chunk, worthwhile: chunk, ..self }
     }
 
     /// The same tiles for a part of the outputs.
@@ -60,9 +65,9 @@ impl Tiles {
         self.height.div_ceil(4) * self.width.div_ceil(4)
     }
 
-    /// Blocks that a task needs to fill a chunk.
+    /// Blocks that a task needs to be worth its while.
     pub(crate) fn blocks_per_task(&self) -> usize {
-        self.chunk.div_ceil(self.per_block())
+        self.worthwhile.div_ceil(self.per_block())
     }
 
     pub(crate) fn tile(&self, index: usize) -> Tile {

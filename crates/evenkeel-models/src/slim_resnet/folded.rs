@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use burn::backend::flex::FlexTensor;
 use burn::module::RunningState;
 use burn::tensor::{Tensor, TensorData};
 use evenkeel::cpu::on_cpu;
@@ -69,9 +70,15 @@ struct Folded {
     bias: Vec<f32>,
 }
 
-impl Folded {
-    fn new(layer: &ConvNorm, input: BatchShape) -> Self {
-        let set = InstructionSet::active();
+/// A layer read out of the network, to be folded on any thread.
+struct Unfolded {
+    conv: ConvShape,
+    weights: FlexTensor,
+    normaliser: Normaliser,
+}
+
+impl Unfolded {
+    fn of(layer: &ConvNorm, input: BatchShape) -> Self {
         let values = |tensor: Tensor<1>| -> Vec<f32> {
             on_cpu(tensor).as_slice().expect("parameters are f32").to_vec()
         };
@@ -86,15 +93,20 @@ impl Folded {
             &beta,
             EPSILON,
         );
-        let weights = on_cpu(layer.weight.val());
-        let weights = weights.as_slice().expect("parameters are f32");
-        let mut folded = vec![0.0; weights.len()];
-        normaliser.fold(weights, &mut folded);
-        let mut packed = PackedWeights::new();
-        packed.pack_forward(set, &conv, &folded);
-        Self { conv, packed, bias: normaliser.shift().to_vec() }
+        Self { conv, weights: on_cpu(layer.weight.val()), normaliser }
     }
 
+    fn fold(&self) -> Folded {
+        let weights = self.weights.as_slice().expect("parameters are f32");
+        let mut folded = vec![0.0; weights.len()];
+        self.normaliser.fold(weights, &mut folded);
+        let mut packed = PackedWeights::new();
+        packed.pack_forward(InstructionSet::active(), &self.conv, &folded);
+        Folded { conv: self.conv, packed, bias: self.normaliser.shift().to_vec() }
+    }
+}
+
+impl Folded {
     fn run(&self, batch: usize, x: &[f32], residual: Option<&[f32]>, relu: bool, y: &mut Buffer) {
         let set = InstructionSet::active();
         let conv = self.conv.with_batch(batch);
@@ -142,10 +154,14 @@ impl FoldedBackbone {
         let lanes = InstructionSet::active().lanes();
         let input = BatchShape::new(lanes, shape.channels, shape.height, shape.width);
         let (layers, last) = backbone.follow(input, |layer, input| {
-            let folded = Folded::new(layer, input);
-            let output = folded.conv.output();
-            (folded, output)
+            let unfolded = Unfolded::of(layer, input);
+            let output = unfolded.conv.output();
+            (unfolded, output)
         });
+        let unfolded: Vec<&Unfolded> = layers.layers().collect();
+        let folded: Vec<Folded> = unfolded.into_par_iter().with_max_len(1).map(Unfolded::fold).collect();
+        let mut folded = folded.into_iter();
+        let layers = layers.map_layers(|_| folded.next().expect("each layer once, in the same order"));
         let heavy = |block: &ResidualBlock<Folded>| block.layers().any(|layer| layer.packed.len() > HEAVY);
         let light = layers.blocks.iter().position(heavy).unwrap_or(layers.blocks.len());
         let middle =
