@@ -207,11 +207,15 @@ impl FoldedBackbone {
                 for (block, (data, middle)) in blocks.enumerate() {
                     let batch = (batch - block * set.lanes()).min(set.lanes());
                     stem.run(batch, data, None, true, &mut work.x);
-                    light.iter().for_each(|block| block.run(batch, &mut work));
+                    for block in light {
+                        block.run(batch, &mut work);
+                    }
                     middle.copy_from_slice(&work.x);
                 }
                 work.joined = std::mem::replace(&mut work.x, middle);
-                heavy.iter().for_each(|block| block.run(batch, &mut work));
+                for block in heavy {
+                    block.run(batch, &mut work);
+                }
                 let last = BatchShape { batch, ..self.last };
                 let pooled = pool::pooled(&last);
                 let mut averages = vec![0.0; pooled.blocked_len(set)];
