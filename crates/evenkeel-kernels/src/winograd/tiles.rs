@@ -4,8 +4,8 @@ use super::POSITIONS;
 use crate::instruction_set::InstructionSet;
 use crate::simd::Simd;
 
-/// Tiles that are transformed before they are multiplied: two fill the register tiles, and their transforms are still in the
-/// first-level cache where layers are narrow.
+/// Tiles of the forward pass that are transformed before they are multiplied. Fewer leave registers empty; more were slower
+/// (`bench/kernels/examples/evaluation.rs`): their transforms have left the near caches by then.
 const AT_ONCE: usize = 2;
 /// Channels × tiles whose transforms fill about three fifths of a second-level cache of 1.25 MiB (sixteen
 /// lanes) or three quarters of one of 512 KiB (eight lanes).
@@ -20,7 +20,8 @@ pub(crate) struct Tiles {
     pub(crate) outputs: usize,
     /// Tiles that are transformed before they are multiplied.
     pub(crate) chunk: usize,
-    /// Tiles that make a task worth its while.
+    /// Tiles that make a task worth its while. Where tasks end and statistics are flushed decides how sums are rounded, so this does not
+    /// follow `chunk`.
     pub(super) worthwhile: usize,
     lanes: usize,
 }
